@@ -1,0 +1,30 @@
+# What `install` puts where; DESTDIR is honoured by CMake itself.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(TARGET vitfold)
+    install(TARGETS vitfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(TARGETS vitfold_static vitfold_shared EXPORT vitfoldTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(EXISTS ${PROJECT_SOURCE_DIR}/converter/api/vitfold.h)
+    install(FILES ${PROJECT_SOURCE_DIR}/converter/api/vitfold.h
+        ${PROJECT_SOURCE_DIR}/converter/api/vitfold_report.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+
+# Both package files find the rest from where they stand, so an installed tree can be moved.
+set(VITFOLD_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH VITFOLD_PC_TO_PREFIX /prefix/${VITFOLD_PC_DIR} /prefix)
+configure_file(cmake/vitfold.pc.in ${PROJECT_BINARY_DIR}/vitfold.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vitfold.pc DESTINATION ${VITFOLD_PC_DIR})
+
+set(VITFOLD_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vitfold)
+configure_package_config_file(cmake/vitfoldConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/vitfoldConfig.cmake INSTALL_DESTINATION ${VITFOLD_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/vitfoldConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/vitfoldConfig.cmake
+    ${PROJECT_BINARY_DIR}/vitfoldConfigVersion.cmake DESTINATION ${VITFOLD_CMAKE_DIR})
+install(EXPORT vitfoldTargets NAMESPACE vitfold:: DESTINATION ${VITFOLD_CMAKE_DIR})

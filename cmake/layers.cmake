@@ -1,0 +1,110 @@
+# The layers and the two products made of them.
+
+set(VITFOLD_GENERATED ${PROJECT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${VITFOLD_GENERATED})
+set(VITFOLD_LAYERS "")
+
+# vitfold_layer(name folder [lower layers and outside libraries ...])
+# A folder without sources yet gives a library without code.
+function(vitfold_layer name folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+    if(sources)
+        add_library(${name} STATIC ${sources})
+        target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+        target_compile_options(${name} PRIVATE ${VITFOLD_WARNINGS})
+        target_link_libraries(${name} PUBLIC ${ARGN})
+        set(VITFOLD_LAYERS ${VITFOLD_LAYERS} ${name} PARENT_SCOPE)
+    else()
+        add_library(${name} INTERFACE)
+        target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+        target_link_libraries(${name} INTERFACE ${ARGN})
+    endif()
+endfunction()
+
+vitfold_layer(vf_base runtime/base)
+
+# The kernels have rules of their own: one object per instruction set.
+if(EXISTS ${PROJECT_SOURCE_DIR}/runtime/kernels/CMakeLists.txt)
+    add_subdirectory(runtime/kernels)
+    list(APPEND VITFOLD_LAYERS vf_kernels)
+else()
+    vitfold_layer(vf_kernels runtime/kernels PkgConfig::OPENBLAS m)
+endif()
+
+vitfold_layer(vf_exec runtime/exec vf_kernels vf_base PkgConfig::OPENBLAS Threads::Threads m)
+vitfold_layer(vf_ir passes/ir vf_kernels vf_base m)
+vitfold_layer(vf_match passes/match vf_ir vf_base m)
+vitfold_layer(vf_rewrite passes/rewrite vf_match vf_ir vf_base)
+vitfold_layer(vf_passes passes vf_rewrite vf_match vf_ir vf_kernels vf_base m)
+vitfold_layer(vf_data converter/data vf_kernels vf_base PkgConfig::LIBZIP PkgConfig::ZLIB m)
+
+# The ONNX schema is compiled from the project's own description of the format. Generated code
+# is not held to the warnings of ours.
+if(EXISTS ${PROJECT_SOURCE_DIR}/converter/onnx/onnx.proto)
+    add_custom_command(
+        OUTPUT ${VITFOLD_GENERATED}/onnx.pb-c.c ${VITFOLD_GENERATED}/onnx.pb-c.h
+        COMMAND ${PROTOC_C} --proto_path=${PROJECT_SOURCE_DIR}/converter/onnx
+                --c_out=${VITFOLD_GENERATED} onnx.proto
+        DEPENDS ${PROJECT_SOURCE_DIR}/converter/onnx/onnx.proto
+        COMMENT "protoc-c onnx.proto"
+        VERBATIM)
+    add_library(vf_onnx_proto STATIC ${VITFOLD_GENERATED}/onnx.pb-c.c)
+    target_compile_options(vf_onnx_proto PRIVATE -w)
+    target_include_directories(vf_onnx_proto SYSTEM PUBLIC ${VITFOLD_GENERATED})
+    target_link_libraries(vf_onnx_proto PUBLIC PkgConfig::PROTOBUFC)
+    list(APPEND VITFOLD_LAYERS vf_onnx_proto)
+else()
+    add_library(vf_onnx_proto INTERFACE)
+    target_link_libraries(vf_onnx_proto INTERFACE PkgConfig::PROTOBUFC)
+endif()
+vitfold_layer(vf_onnx converter/onnx vf_onnx_proto vf_ir vf_base)
+
+vitfold_layer(vf_lower converter/lower vf_ir vf_exec vf_kernels vf_base m)
+vitfold_layer(vf_emit converter/emit vf_exec vf_kernels vf_base)
+vitfold_layer(vf_report converter/report vf_rewrite vf_ir vf_base PkgConfig::LIBXML2)
+
+# The version of the sources, looked up at each build.
+string(CONCAT libraries "protobuf-c ${PROTOBUFC_VERSION}, openblas ${OPENBLAS_VERSION}, "
+    "libxml2 ${LIBXML2_VERSION}, libzip ${LIBZIP_VERSION}, zlib ${ZLIB_VERSION}")
+add_custom_target(vf_version
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
+            "-DLIBRARIES=${libraries}"
+            -DOUT=${VITFOLD_GENERATED}/vitfold_version.h
+            -P ${PROJECT_SOURCE_DIR}/cmake/version.cmake
+    BYPRODUCTS ${VITFOLD_GENERATED}/vitfold_version.h
+    VERBATIM)
+vitfold_layer(vf_api converter/api
+    vf_report vf_emit vf_lower vf_onnx vf_data vf_passes vf_rewrite vf_match vf_ir vf_exec
+    vf_kernels vf_base)
+
+# libvitfold holds the objects of all layers.
+set(objects "")
+foreach(layer IN LISTS VITFOLD_LAYERS)
+    list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+set(VITFOLD_OUTSIDE PkgConfig::OPENBLAS PkgConfig::PROTOBUFC PkgConfig::LIBXML2 PkgConfig::ZLIB
+    PkgConfig::LIBZIP Threads::Threads m)
+foreach(kind STATIC SHARED)
+    string(TOLOWER vitfold_${kind} target)
+    add_library(${target} ${kind} ${objects})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME vitfold EXPORT_NAME ${target} LINKER_LANGUAGE C
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    target_link_libraries(${target} PRIVATE ${VITFOLD_OUTSIDE})
+    target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:include>)
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/converter/cli/*.c)
+if(sources)
+    add_executable(vitfold ${sources})
+    target_compile_options(vitfold PRIVATE ${VITFOLD_WARNINGS})
+    target_link_libraries(vitfold PRIVATE vf_api vf_base)
+endif()
+
+if(TARGET vf_api)
+    get_target_property(kind vf_api TYPE)
+    if(NOT kind STREQUAL INTERFACE_LIBRARY)
+        add_dependencies(vf_api vf_version)
+        target_include_directories(vf_api PRIVATE ${VITFOLD_GENERATED})
+    endif()
+endif()

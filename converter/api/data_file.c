@@ -1,0 +1,241 @@
+/* Tensors from and to files: npy, TensorProto, raw elements, folders of them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/api/handle.h"
+#include "converter/data/npy.h"
+#include "converter/data/npz.h"
+#include "converter/onnx/tensor_file.h"
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n >= m && strcmp(path + n - m, suffix) == 0;
+}
+
+static VfStatus array_of_tensor(VfArena *arena, const VfTensor *tensor, VfArray *array, VfErr *err)
+{
+    if (tensor->dtype == VF_STRING)
+        return vf_fail(err, VF_UNSUPPORTED, "tensors of strings are not supported");
+    return vf_array_init(array, arena, tensor->dtype, tensor->rank, tensor->dims, tensor->data,
+                         err);
+}
+
+/* "f32[1,3,224,224]". */
+static VfStatus parse_type(const char *text, VfDtype *dtype, int32_t *rank, int64_t *dims,
+                           VfErr *err)
+{
+    char name[16];
+    size_t n = strcspn(text, "[");
+    const char *at = text + n;
+    *rank = 0;
+    if (n >= sizeof name || *at != '[')
+        return vf_fail(err, VF_USAGE, "'%s' is not a type like f32[1,3,224,224]", text);
+    memcpy(name, text, n);
+    name[n] = '\0';
+    *dtype = vf_dtype_from_name(name);
+    for (at++; *at >= '0' && *at <= '9' && *rank < VF_ARRAY_MAX_RANK;) {
+        int64_t dim = 0;
+        while (*at >= '0' && *at <= '9' && dim < INT64_MAX / 20)
+            dim = 10 * dim + (*at++ - '0');
+        dims[(*rank)++] = dim;
+        at += *at == ',';
+    }
+    if (*dtype == VF_UNDEFINED || strcmp(at, "]") != 0)
+        return vf_fail(err, VF_USAGE, "'%s' is not a type like f32[1,3,224,224]", text);
+    return VF_OK;
+}
+
+/* The type that the model declares for the input; symbols are not allowed. */
+static VfStatus declared_type(const VfModel *ir, const char *name, VfDtype *dtype, int32_t *rank,
+                              int64_t *dims, VfErr *err)
+{
+    const VfValue *input = vf_graph_find_value(ir->graph, vf_bytes(name), false);
+    const VfType *type = input == NULL ? NULL : &input->type;
+    if (type == NULL || !vf_type_is_static(type) || type->rank > VF_ARRAY_MAX_RANK)
+        return vf_fail(err, VF_USAGE,
+                       "raw data for input '%s' needs a type: NAME=FILE:f32[1,3,224,224]", name);
+    *dtype = type->dtype;
+    *rank = type->rank;
+    for (int32_t i = 0; i < type->rank; i++)
+        dims[i] = type->dims[i].k;
+    return VF_OK;
+}
+
+static VfStatus read_raw(VitfoldData *data, const VfModel *ir, const char *name,
+                         const VfMapping *file, const char *type, VfArray *array, VfErr *err)
+{
+    VfDtype dtype = VF_UNDEFINED;
+    int32_t rank = 0;
+    int64_t dims[VF_ARRAY_MAX_RANK];
+    if (type != NULL)
+        VF_TRY(parse_type(type, &dtype, &rank, dims, err));
+    else
+        VF_TRY(declared_type(ir, name, &dtype, &rank, dims, err));
+    VF_TRY(vf_array_init(array, data->arena, dtype, rank, dims, file->data, err));
+    if (array->bytes == file->size)
+        return VF_OK;
+    return vf_fail(err, VF_INVALID, "%zu bytes where %s needs %zu", file->size,
+                   vf_array_text(data->arena, array), array->bytes);
+}
+
+static VfStatus read_mapped(VitfoldData *data, const VfModel *ir, const char *name,
+                            const char *path, const char *type, const VfMapping *file, VfErr *err)
+{
+    VfArray array;
+    if (ends_in(path, ".npy")) {
+        VF_TRY(vf_npy_read(data->arena, file->data, file->size, path, &array, err));
+    } else if (ends_in(path, ".pb")) {
+        VfTensor tensor;
+        VF_TRY(vf_onnx_read_tensor(data->arena, file->data, file->size, path, &tensor, err));
+        VF_TRY(array_of_tensor(data->arena, &tensor, &array, err));
+    } else if (read_raw(data, ir, name, file, type, &array, err) != VF_OK) {
+        return vf_context(err, "cannot read '%s'", path);
+    }
+    return vf_data_copy(data, vf_bytes(name), &array, err);
+}
+
+static VfStatus add_file(VitfoldData *data, const VfModel *ir, VfBytes name, const char *path,
+                         const char *type, VfErr *err)
+{
+    VfMapping file;
+    const VfValue *input = vf_graph_find_value(ir->graph, name, false);
+    if (input != NULL && input->type.kind != VF_TYPE_TENSOR)
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor but %s",
+                       vf_value_label(input), vf_type_text(ir->arena, ir->symbols, &input->type));
+    VF_TRY(vf_file_map(path, &file, err));
+    const char *copy = vf_arena_copy(data->arena, name.data, name.size);
+    VfStatus status = copy == NULL ? vf_no_memory(err)
+                                   : read_mapped(data, ir, copy, path, type, &file, err);
+    vf_file_unmap(&file);
+    return status;
+}
+
+int vitfold_data_add_file(VitfoldData *data, const VitfoldModel *model, const char *name,
+                          const char *path, const char *type, VitfoldError *err)
+{
+    return (int)add_file(data, model->ir, vf_bytes(name), path, type, err);
+}
+
+/* Add FOLDER/PREFIX_i.pb if it is there; `*is_there` says so. */
+static VfStatus add_numbered(VitfoldData *data, const VfModel *ir, VfBytes name,
+                             const char *folder, const char *prefix, size_t i, bool *is_there,
+                             VfErr *err)
+{
+    char *path = vf_arena_printf(data->arena, "%s/%s_%zu.pb", folder, prefix, i);
+    VF_TRY_ALLOC(path, err);
+    *is_there = vf_file_exists(path);
+    return *is_there ? add_file(data, ir, name, path, NULL, err) : VF_OK;
+}
+
+static VfStatus add_folder(VitfoldData *data, VitfoldData *expected, const VitfoldModel *model,
+                           const char *folder, VfErr *err)
+{
+    bool is_there = true;
+    VfBytes name;
+    for (size_t i = 0; i < vitfold_model_n_input(model); i++) {
+        name.data = vitfold_model_input_name(model, i, &name.size);
+        VF_TRY(add_numbered(data, model->ir, name, folder, "input", i, &is_there, err));
+        if (!is_there)
+            return vf_fail(err, VF_IO, "no file 'input_%zu.pb' in '%s'", i, folder);
+    }
+    for (size_t i = 0; expected != NULL && i < vitfold_model_n_output(model); i++) {
+        name.data = vitfold_model_output_name(model, i, &name.size);
+        VF_TRY(add_numbered(expected, model->ir, name, folder, "output", i, &is_there, err));
+    }
+    return VF_OK;
+}
+
+int vitfold_data_add_folder(VitfoldData *data, VitfoldData *expected, const VitfoldModel *model,
+                            const char *path, VitfoldError *err)
+{
+    char *nested;
+    if (!vf_file_exists(path))
+        return (int)vf_fail(err, VF_IO, "no folder '%s'", path);
+    VfStatus status = vf_path_join(data->arena, path, "test_data_set_0", &nested, err);
+    if (status == VF_OK)
+        status = add_folder(data, expected, model, vf_file_exists(nested) ? nested : path, err);
+    return (int)status;
+}
+
+int vitfold_data_save_npz(const VitfoldData *data, const char *path, VitfoldError *err)
+{
+    return (int)vf_npz_write(path, data->array, data->n_array, err);
+}
+
+/* A file name for the array: what cannot stand in one becomes '_'; then two names may meet, and
+ * the later one gets its number. */
+static char *file_name_of(const VitfoldData *data, size_t i, VfArena *arena, char **taken)
+{
+    VfBytes name = data->array[i].name;
+    char *stem = vf_arena_copy(arena, name.data, name.size);
+    if (stem == NULL)
+        return NULL;
+    for (size_t k = 0; k < name.size; k++) {
+        unsigned char c = (unsigned char)stem[k];
+        if (c <= ' ' || c == '/' || c == '\\' || c == ':' || c >= 0x7F)
+            stem[k] = '_';
+    }
+    taken[i] = stem;
+    bool is_bad = name.size == 0 || stem[0] == '.' || name.size > 200;
+    for (size_t k = 0; k < i && !is_bad; k++)
+        is_bad = strcmp(taken[k], stem) == 0;
+    return is_bad ? vf_arena_printf(arena, "%.200s_%zu.npy", stem, i)
+                  : vf_arena_printf(arena, "%s.npy", stem);
+}
+
+static VfStatus save_one(const VitfoldData *data, size_t i, int format, const char *path,
+                         VfErr *err)
+{
+    const VfArray *array = &data->array[i].array;
+    if (format == VITFOLD_FORMAT_NPY)
+        return vf_npy_write(path, array, err);
+    VfTensor tensor = {array->dtype, array->rank, array->dims, array->count, array->bytes,
+                       array->data, VF_STORAGE_LENT};
+    return vf_onnx_write_tensor(path, data->array[i].name, &tensor, err);
+}
+
+/* Write all files; those written are taken back when one fails. */
+static VfStatus save_folder(const VitfoldData *data, const char *folder, int format,
+                            VfArena *arena, VfErr *err)
+{
+    size_t n = data->n_array;
+    char **path = VF_NEW_ARRAY(arena, char *, n), **taken = VF_NEW_ARRAY(arena, char *, n);
+    VF_TRY_ALLOC(path, err);
+    VF_TRY_ALLOC(taken, err);
+    for (size_t i = 0; i < n; i++) {
+        char *name = format == VITFOLD_FORMAT_PB ? vf_arena_printf(arena, "output_%zu.pb", i)
+                                                 : file_name_of(data, i, arena, taken);
+        VF_TRY_ALLOC(name, err);
+        VF_TRY(vf_path_join(arena, folder, name, &path[i], err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        VfStatus status = save_one(data, i, format, path[i], err);
+        for (size_t k = 0; k < i && status != VF_OK; k++)
+            unlink(path[k]);
+        VF_TRY(status);
+    }
+    return VF_OK;
+}
+
+int vitfold_data_save_folder(const VitfoldData *data, const char *path, int format,
+                             VitfoldError *err)
+{
+    VfArena *arena = vf_arena_new();
+    if (arena == NULL)
+        return (int)vf_no_memory(err);
+    bool is_new = !vf_file_exists(path);
+    VfStatus status = vf_folder_make(path, err);
+    char *file;
+    if (status == VF_OK && format == VITFOLD_FORMAT_NPZ) {
+        status = vf_path_join(arena, path, "outputs.npz", &file, err);
+        if (status == VF_OK)
+            status = vf_npz_write(file, data->array, data->n_array, err);
+    } else if (status == VF_OK) {
+        status = save_folder(data, path, format, arena, err);
+    }
+    if (status != VF_OK && is_new)
+        rmdir(path);
+    vf_arena_free(arena);
+    return (int)status;
+}

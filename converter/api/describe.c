@@ -1,0 +1,66 @@
+#include <math.h>
+
+#include "converter/api/handle.h"
+
+/* Range of the values that are numbers. */
+typedef struct Range {
+    double least, most, mean;
+    size_t n_finite;
+} Range;
+
+static Range range_of(const VfArray *array)
+{
+    Range range = {0};
+    for (size_t i = 0; i < array->count; i++) {
+        double value = vf_array_get_double(array, i);
+        if (!isfinite(value))
+            continue;
+        if (range.n_finite == 0 || value < range.least)
+            range.least = value;
+        if (range.n_finite == 0 || value > range.most)
+            range.most = value;
+        range.n_finite++;
+        range.mean += (value - range.mean) / (double)range.n_finite;
+    }
+    return range;
+}
+
+static void describe(const VitfoldData *data, VitfoldReport *report)
+{
+    VfTable table;
+    VfJson *json = &report->json;
+    static const char *const head[] = {"tensor", "type", "min", "max", "mean"};
+    vf_table_init(&table, report->arena, "llrrr");
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        vf_table_printf(&table, "%s", head[i]);
+    vf_json_array(json, "tensors");
+    for (size_t i = 0; i < data->n_array; i++) {
+        const VfArray *array = &data->array[i].array;
+        Range range = range_of(array);
+        vf_table_cell(&table, data->array[i].name);
+        vf_table_printf(&table, "%s", vf_array_text(report->arena, array));
+        vf_table_printf(&table, "%.6g", range.least);
+        vf_table_printf(&table, "%.6g", range.most);
+        vf_table_printf(&table, "%.6g", range.mean);
+        vf_json_object_row(json, NULL);
+        vf_json_bytes(json, "name", data->array[i].name);
+        vf_json_string(json, "type", vf_array_text(report->arena, array));
+        vf_json_double(json, "min", range.least);
+        vf_json_double(json, "max", range.most);
+        vf_json_double(json, "mean", range.mean);
+        vf_json_int(json, "not_finite", (int64_t)(array->count - range.n_finite));
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+    vf_table_print(&table, 0, &report->out);
+}
+
+int vitfold_describe(const VitfoldData *data, VitfoldReport **result, VitfoldError *err)
+{
+    VitfoldReport *report;
+    VfStatus status = vf_report_begin("vitfold.run.1", &report, err);
+    if (status != VF_OK)
+        return (int)status;
+    describe(data, report);
+    return (int)vf_report_finish(report, VF_OK, result, err);
+}

@@ -1,0 +1,91 @@
+/* What the handles of vitfold.h are inside, and what the files of this folder share. */
+#ifndef VF_API_HANDLE_H
+#define VF_API_HANDLE_H
+
+#include "converter/api/vitfold.h"
+#include "converter/data/array.h"
+#include "converter/onnx/import.h"
+#include "converter/report/json.h"
+#include "converter/report/table.h"
+#include "passes/manager.h"
+#include "runtime/base/file.h"
+#include "runtime/base/log.h"
+
+struct VitfoldModel {
+    VfArena *arena; /* of the handle; the graph has its own */
+    VfModel *ir;
+    const char *path;
+    VfImportOptions import;
+    VitfoldLogFn *log_fn;
+    void *log_user;
+    VfLog log; /* hands lines on to log_fn */
+    VfJournal *journal; /* of the last transform, or NULL */
+    VfPassStats *stats;
+    int32_t n_stats;
+    VfExactness exactness; /* the least exact of the passes that edited */
+};
+
+struct VitfoldData {
+    VfArena *arena;
+    VfNamedArray *array;
+    size_t n_array, capacity;
+};
+
+/* A report is written through `out` (text) and `json`, then finished. */
+struct VitfoldReport {
+    VfArena *arena;
+    VfText out;
+    VfJson json;
+    VfBytes text, document;
+};
+
+/* --- report.c --- */
+
+VfStatus vf_report_begin(const char *schema, VitfoldReport **report, VfErr *err);
+
+/* Close both renderings and hand the report over, or free it if `status` or closing failed.
+ * VF_DIFFERS counts as success. Returns `status`, or why closing failed. */
+VfStatus vf_report_finish(VitfoldReport *report, VfStatus status, VitfoldReport **out, VfErr *err);
+
+/* --- model.c --- */
+
+/* Put the sizes of `dim` in place of symbols in the types of inputs and outputs. */
+VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err);
+
+/* The model's file read again, with dims fixed and cleaned up for matching. Free with
+ * vf_model_free. */
+VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                       VfModel **clean, VfErr *err);
+
+/* A size for every symbol in the input shapes: that of `dim`, else 1. In `arena`. */
+VfStatus vf_assume_dims(VfArena *arena, const VfModel *ir, const VitfoldDim *dim, size_t n_dim,
+                        VitfoldDim **assumed, size_t *n_assumed, VfErr *err);
+
+/* Whether a run must be given this input. */
+bool vf_is_required_input(const VfValue *input);
+
+/* A name for messages: control characters and bytes that are not UTF-8 made visible. */
+const char *vf_show(VfArena *arena, VfBytes name);
+
+/* --- transform.c --- */
+
+/* "exact", "rounding", "retrained". */
+const char *vf_exactness_name(VfExactness exactness);
+
+/* --- data.c --- */
+
+/* Take over an array whose memory outlives the list; copied if it is not aligned. */
+VfStatus vf_data_put(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err);
+
+/* The same with a copy of everything. */
+VfStatus vf_data_copy(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err);
+
+static inline const VfArray *vf_data_find(const VitfoldData *data, VfBytes name)
+{
+    return vf_array_find(data->array, data->n_array, name);
+}
+
+/* The size that `dim` gives symbol `name`, or -1. */
+int64_t vf_dim_size(const VitfoldDim *dim, size_t n_dim, VfBytes name);
+
+#endif

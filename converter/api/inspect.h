@@ -1,0 +1,34 @@
+/* What inspect finds out about one model, and its two renderings. */
+#ifndef VF_API_INSPECT_H
+#define VF_API_INSPECT_H
+
+#include "converter/api/handle.h"
+#include "converter/api/sites.h"
+
+typedef struct VfInspection {
+    const VitfoldModel *model; /* as the file has it */
+    const char *title;         /* column heading: the path */
+    VfModel *clean;            /* cleaned up; owned */
+    VfSiteList sites;          /* of clean */
+    VfOpCount *op;             /* of the file */
+    size_t n_op;
+    int64_t n_node;
+    bool has_cost;
+    VfCost cost;
+    VitfoldDim *assumed; /* symbolic sizes that the cost is for */
+    size_t n_assumed;
+} VfInspection;
+
+/* Look at the model's file. Lists are in `arena`; close also after a failure. */
+VfStatus vf_inspection_open(VfArena *arena, const VitfoldModel *model, const VitfoldDim *dim,
+                            size_t n_dim, VfInspection *inspection, VfErr *err);
+void vf_inspection_close(VfInspection *inspection);
+
+/* --- inspect_json.c, inspect_text.c --- */
+void vf_inspection_json(const VfInspection *inspection, VfJson *json);
+void vf_inspection_text(const VfInspection *inspection, VfArena *arena, VfText *text);
+
+/* Several models as columns. */
+void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text);
+
+#endif

@@ -1,0 +1,292 @@
+#include <math.h>
+#include <string.h>
+
+#include "converter/api/inspect.h"
+
+static void print_ends(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    const VfModel *ir = inspection->model->ir;
+    VfTable table;
+    vf_table_init(&table, arena, "lll");
+    for (int32_t i = 0; i < ir->graph->n_input; i++) {
+        const VfValue *input = ir->graph->input[i];
+        if (!vf_is_required_input(input))
+            continue;
+        vf_table_printf(&table, "input");
+        vf_table_cell(&table, input->name);
+        vf_table_printf(&table, "%s", vf_type_text(arena, ir->symbols, &input->type));
+    }
+    for (int32_t i = 0; i < ir->graph->ret->n_in; i++) {
+        vf_table_printf(&table, "output");
+        vf_table_cell(&table, ir->graph->output_name[i]);
+        vf_table_printf(&table, "%s",
+                        vf_type_text(arena, ir->symbols, &ir->graph->output_type[i]));
+    }
+    vf_table_print(&table, 0, text);
+}
+
+static void print_ops(const VfInspection *inspection, VfText *text)
+{
+    size_t column = 0;
+    vf_text_printf(text, "\n%lld operators\n ", (long long)inspection->n_node);
+    for (size_t i = 0; i < inspection->n_op; i++) {
+        size_t before = text->size;
+        vf_text_char(text, ' ');
+        vf_text_visible(text, inspection->op[i].name);
+        vf_text_printf(text, ":%lld", (long long)inspection->op[i].n);
+        column += text->size - before;
+        if (column > 80 && i + 1 < inspection->n_op) {
+            vf_text_string(text, "\n ");
+            column = 0;
+        }
+    }
+    vf_text_char(text, '\n');
+}
+
+static void print_cost(const VfInspection *inspection, VfText *text)
+{
+    const VfCost *cost = &inspection->cost;
+    if (!inspection->has_cost) {
+        vf_text_string(text, "costs unknown: the model does not fit the sizes assumed\n");
+        return;
+    }
+    vf_text_string(text, "\nparameters  ");
+    vf_text_count(text, (double)cost->n_parameter);
+    vf_text_string(text, " (");
+    vf_text_bytes(text, cost->parameter_bytes);
+    vf_text_string(text, ")\nflops       ");
+    vf_text_count(text, cost->flops);
+    if (cost->n_unknown > 0)
+        vf_text_printf(text, " without %d nodes of unknown shape", cost->n_unknown);
+    vf_text_string(text, "\nactivations ");
+    vf_text_bytes(text, cost->activation_bytes);
+    vf_text_char(text, '\n');
+    for (size_t i = 0; i < inspection->n_assumed; i++)
+        vf_text_printf(text, "%s%s = %lld%s", i == 0 ? "with        " : ", ",
+                       inspection->assumed[i].name, (long long)inspection->assumed[i].size,
+                       i + 1 == inspection->n_assumed ? "\n" : "");
+}
+
+static const char *dim(VfArena *arena, const VfInspection *inspection, VfDim d)
+{
+    const char *text = vf_dim_text(arena, inspection->clean->symbols, d);
+    return text == NULL ? "?" : text;
+}
+
+/* "window", "causal", "cross", "bias" as they apply; "-" for none. */
+static const char *traits(VfArena *arena, const VfAttention *site)
+{
+    VfText text;
+    VfBytes done;
+    vf_text_init(&text, arena);
+    const struct {
+        bool is_on;
+        const char *word;
+    } trait[] = {
+        {site->is_window, "window"},
+        {site->is_causal, "causal"},
+        {site->is_cross, "cross"},
+        {site->has_bias, "bias"},
+        {site->mask != VF_MASK_NONE && site->mask != VF_MASK_CAUSAL, "mask"},
+        {site->act != NULL, site->act},
+        {site->why != NULL, site->why},
+    };
+    for (size_t i = 0; i < sizeof trait / sizeof trait[0]; i++)
+        if (trait[i].is_on)
+            vf_text_printf(&text, "%s%s", text.size == 0 ? "" : ", ", trait[i].word);
+    if (text.size == 0)
+        vf_text_char(&text, '-');
+    return vf_text_get(&text, &done, NULL) == VF_OK ? done.data : "-";
+}
+
+/* "14x14+1": rows, columns and the tokens before them. */
+static const char *grid(VfArena *arena, const VfInspection *inspection, const VfAttention *site)
+{
+    if (site->grid_h.sym == VF_SYM_UNKNOWN || site->grid_w.sym == VF_SYM_UNKNOWN)
+        return "-";
+    const char *text = vf_arena_printf(arena, "%sx%s+%s", dim(arena, inspection, site->grid_h),
+                                       dim(arena, inspection, site->grid_w),
+                                       dim(arena, inspection, site->prefix));
+    return text == NULL ? "-" : text;
+}
+
+static void print_attentions(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    const VfAttentions *found = &inspection->sites.attention;
+    if (found->n_site == 0)
+        return;
+    static const char *const head[] = {"#",    "attention", "heads", "queries", "keys", "width",
+                                       "scale", "grid",      "what",  "name"};
+    VfTable table;
+    vf_table_init(&table, arena, "rlrrrrrlll");
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        vf_table_printf(&table, "%s", head[i]);
+    for (int32_t i = 0; i < found->n_site; i++) {
+        const VfAttention *site = &found->site[i];
+        vf_table_printf(&table, "%d", site->index);
+        vf_table_printf(&table, "%s", vf_attention_kind_name(site->kind));
+        vf_table_printf(&table, "%s", dim(arena, inspection, site->heads));
+        vf_table_printf(&table, "%s", dim(arena, inspection, site->n_q));
+        vf_table_printf(&table, "%s", dim(arena, inspection, site->n_k));
+        vf_table_printf(&table, "%s", dim(arena, inspection, site->d));
+        vf_table_printf(&table, site->scale_value != NULL ? "run time" : "%.4g", site->scale);
+        vf_table_printf(&table, "%s", grid(arena, inspection, site));
+        vf_table_printf(&table, "%s", traits(arena, site));
+        vf_table_cell(&table, vf_bytes(site->label));
+    }
+    vf_text_char(text, '\n');
+    vf_table_print(&table, 0, text);
+}
+
+static void print_layer_norms(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    const VfNorms *found = &inspection->sites.norm;
+    if (found->n_layer == 0)
+        return;
+    VfTable table;
+    vf_table_init(&table, arena, "lrll");
+    vf_table_printf(&table, "norm");
+    vf_table_printf(&table, "width");
+    vf_table_printf(&table, "spelling");
+    vf_table_printf(&table, "name");
+    for (int32_t i = 0; i < found->n_layer; i++) {
+        const VfLayerNorm *site = &found->layer[i];
+        vf_table_printf(&table, "%s%s", site->is_rms ? "RMSNorm" : "LayerNorm",
+                        site->is_over_channels ? " (channels)" : "");
+        vf_table_printf(&table, "%s", dim(arena, inspection, site->width));
+        vf_table_printf(&table, "%s", site->is_decomposed ? "decomposed" : "operator");
+        vf_table_cell(&table, vf_bytes(site->label));
+    }
+    vf_text_char(text, '\n');
+    vf_table_print(&table, 0, text);
+}
+
+static void print_batch_norms(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    const VfSiteList *sites = &inspection->sites;
+    if (sites->norm.n_batch == 0)
+        return;
+    VfTable table;
+    vf_table_init(&table, arena, "lrll");
+    vf_table_printf(&table, "norm");
+    vf_table_printf(&table, "channels");
+    vf_table_printf(&table, "fold");
+    vf_table_printf(&table, "name");
+    for (int32_t i = 0; i < sites->norm.n_batch; i++) {
+        const VfBatchNorm *site = &sites->norm.batch[i];
+        vf_table_printf(&table, "%s", site->is_rep ? "RepBN" : "BatchNorm");
+        vf_table_printf(&table, "%lld", (long long)site->channels);
+        vf_table_printf(&table, "%s%s", vf_fold_direction_name(sites->fold[i].direction),
+                        sites->fold[i].needs_border_map ? " (border map)" : "");
+        vf_table_cell(&table, vf_bytes(site->label));
+    }
+    vf_text_char(text, '\n');
+    vf_table_print(&table, 0, text);
+}
+
+void vf_inspection_text(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    const VfModel *ir = inspection->model->ir;
+    vf_text_printf(text, "%s\nIR %lld", inspection->model->path, (long long)ir->ir_version);
+    for (int32_t i = 0; i < ir->n_opset; i++)
+        vf_text_printf(text, ", %s %lld",
+                       ir->opset[i].domain.size == 0 ? "opset"
+                                                     : vf_show(arena, ir->opset[i].domain),
+                       (long long)ir->opset[i].version);
+    if (ir->producer_name.size > 0)
+        vf_text_printf(text, ", made by %s %s", vf_show(arena, ir->producer_name),
+                       vf_show(arena, ir->producer_version));
+    vf_text_string(text, "\n\n");
+    print_ends(inspection, arena, text);
+    print_ops(inspection, text);
+    print_cost(inspection, text);
+    print_attentions(inspection, arena, text);
+    print_layer_norms(inspection, arena, text);
+    print_batch_norms(inspection, arena, text);
+}
+
+/* One fact as a cell of the side by side table. */
+typedef void CellFn(const VfInspection *inspection, VfText *text);
+
+static void cell_nodes(const VfInspection *inspection, VfText *text)
+{
+    vf_text_printf(text, "%lld", (long long)inspection->n_node);
+}
+
+static void cell_parameters(const VfInspection *inspection, VfText *text)
+{
+    vf_text_count(text, (double)inspection->cost.n_parameter);
+}
+
+static void cell_bytes(const VfInspection *inspection, VfText *text)
+{
+    vf_text_bytes(text, inspection->cost.parameter_bytes);
+}
+
+static void cell_flops(const VfInspection *inspection, VfText *text)
+{
+    if (inspection->has_cost)
+        vf_text_count(text, inspection->cost.flops);
+    else
+        vf_text_char(text, '?');
+}
+
+static void cell_activations(const VfInspection *inspection, VfText *text)
+{
+    vf_text_bytes(text, inspection->cost.activation_bytes);
+}
+
+static void cell_attention(const VfInspection *inspection, VfText *text)
+{
+    for (int kind = VF_ATTENTION_SOFTMAX; kind <= VF_ATTENTION_OTHER; kind++) {
+        int32_t n = vf_sites_count(&inspection->sites, (VfAttentionKind)kind);
+        if (n > 0)
+            vf_text_printf(text, "%s%d %s", text->size == 0 ? "" : ", ", n,
+                           vf_attention_kind_name((VfAttentionKind)kind));
+    }
+    if (text->size == 0)
+        vf_text_char(text, '0');
+}
+
+static void cell_layer_norm(const VfInspection *inspection, VfText *text)
+{
+    vf_text_printf(text, "%d", inspection->sites.norm.n_layer);
+}
+
+static void cell_batch_norm(const VfInspection *inspection, VfText *text)
+{
+    vf_text_printf(text, "%d", inspection->sites.norm.n_batch);
+}
+
+void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text)
+{
+    static const struct {
+        const char *name;
+        CellFn *print;
+    } row[] = {
+        {"operators", cell_nodes},     {"parameters", cell_parameters},
+        {"weights", cell_bytes},       {"flops", cell_flops},
+        {"activations", cell_activations}, {"attention", cell_attention},
+        {"layer norms", cell_layer_norm},  {"batch norms", cell_batch_norm},
+    };
+    char align[VF_TABLE_MAX_COLUMNS + 1] = "l";
+    size_t n_shown = n < VF_TABLE_MAX_COLUMNS - 1 ? n : VF_TABLE_MAX_COLUMNS - 1;
+    memset(align + 1, 'r', n_shown);
+    VfTable table;
+    vf_table_init(&table, arena, align);
+    vf_table_printf(&table, "%s", "");
+    for (size_t i = 0; i < n_shown; i++)
+        vf_table_cell(&table, vf_bytes(inspection[i].title));
+    for (size_t r = 0; r < sizeof row / sizeof row[0]; r++) {
+        vf_table_printf(&table, "%s", row[r].name);
+        for (size_t i = 0; i < n_shown; i++) {
+            VfText cell;
+            VfBytes done = {"?", 1};
+            vf_text_init(&cell, arena);
+            row[r].print(&inspection[i], &cell);
+            if (vf_text_get(&cell, &done, NULL) == VF_OK)
+                vf_table_cell(&table, done);
+        }
+    }
+    vf_table_print(&table, 0, text);
+}

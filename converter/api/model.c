@@ -1,0 +1,250 @@
+#include <string.h>
+
+#include "converter/api/handle.h"
+#include "converter/lower/lower.h"
+#include "converter/onnx/export.h"
+
+static void pass_line_on(void *user, VfLogLevel level, const char *line)
+{
+    const VitfoldModel *model = user;
+    model->log_fn(model->log_user, (int)level, line);
+}
+
+static VfStatus fill_handle(VitfoldModel *model, const char *path,
+                            const VitfoldLoadOptions *options, VfErr *err)
+{
+    model->path = vf_arena_string(model->arena, path);
+    VF_TRY_ALLOC(model->path, err);
+    if (options == NULL)
+        return VF_OK;
+    if (options->linked_data_root != NULL) {
+        char *root = vf_arena_string(model->arena, options->linked_data_root);
+        VF_TRY_ALLOC(root, err);
+        model->import.linked_data_root = root;
+    }
+    if (options->log != NULL) {
+        model->log_fn = options->log;
+        model->log_user = options->log_user;
+        model->log = (VfLog){(VfLogLevel)options->log_level, pass_line_on, model};
+    }
+    return VF_OK;
+}
+
+static VfStatus load(VitfoldModel *model, const char *path, const VitfoldLoadOptions *options,
+                     VfErr *err)
+{
+    VF_TRY(fill_handle(model, path, options, err));
+    return vf_onnx_import(path, &model->import, &model->ir, err);
+}
+
+int vitfold_model_load(const char *path, const VitfoldLoadOptions *options, VitfoldModel **result,
+                       VitfoldError *err)
+{
+    VfArena *arena = vf_arena_new();
+    VitfoldModel *model = arena == NULL ? NULL : VF_NEW(arena, VitfoldModel);
+    if (model == NULL) {
+        vf_arena_free(arena);
+        return (int)vf_no_memory(err);
+    }
+    model->arena = arena;
+    VfStatus status = load(model, path, options, err);
+    if (status != VF_OK)
+        vitfold_model_free(model);
+    else
+        *result = model;
+    return (int)status;
+}
+
+int vitfold_model_save(const VitfoldModel *model, const char *path,
+                       const VitfoldSaveOptions *options, VitfoldError *err)
+{
+    static const VfExternalData where[] = {[VITFOLD_EXTERNAL_AUTO] = VF_EXTERNAL_AUTO,
+                                           [VITFOLD_EXTERNAL_ALWAYS] = VF_EXTERNAL_ALWAYS,
+                                           [VITFOLD_EXTERNAL_NEVER] = VF_EXTERNAL_NEVER};
+    int choice = options == NULL ? VITFOLD_EXTERNAL_AUTO : options->external_data;
+    if (choice < 0 || choice > VITFOLD_EXTERNAL_NEVER)
+        return (int)vf_fail(err, VF_USAGE, "no way %d to keep external data", choice);
+    VfExportOptions exporting = {where[choice]};
+    return (int)vf_onnx_export(model->ir, path, &exporting, err);
+}
+
+void vitfold_model_free(VitfoldModel *model)
+{
+    if (model == NULL)
+        return;
+    vf_model_free(model->ir);
+    vf_arena_free(model->arena);
+}
+
+bool vf_is_required_input(const VfValue *input)
+{
+    return input->tensor == NULL;
+}
+
+static const VfValue *required_input(const VfGraph *graph, size_t wanted, size_t *n)
+{
+    *n = 0;
+    for (int32_t i = 0; i < graph->n_input; i++)
+        if (vf_is_required_input(graph->input[i]) && (*n)++ == wanted)
+            return graph->input[i];
+    return NULL;
+}
+
+size_t vitfold_model_n_input(const VitfoldModel *model)
+{
+    size_t n;
+    required_input(model->ir->graph, SIZE_MAX, &n);
+    return n;
+}
+
+size_t vitfold_model_n_output(const VitfoldModel *model)
+{
+    return (size_t)model->ir->graph->ret->n_in;
+}
+
+const char *vitfold_model_input_name(const VitfoldModel *model, size_t i, size_t *size)
+{
+    size_t n;
+    const VfValue *input = required_input(model->ir->graph, i, &n);
+    *size = input == NULL ? 0 : input->name.size;
+    return input == NULL ? NULL : input->name.data;
+}
+
+const char *vitfold_model_output_name(const VitfoldModel *model, size_t i, size_t *size)
+{
+    bool is_one = i < vitfold_model_n_output(model);
+    VfBytes name = is_one ? model->ir->graph->output_name[i] : (VfBytes){NULL, 0};
+    *size = name.size;
+    return name.data;
+}
+
+int64_t vf_dim_size(const VitfoldDim *dim, size_t n_dim, VfBytes name)
+{
+    for (size_t i = 0; i < n_dim; i++)
+        if (vf_bytes_is_equal(vf_bytes(dim[i].name), name))
+            return dim[i].size;
+    return -1;
+}
+
+/* `type` with known symbols replaced; the old one where nothing changes. */
+static VfStatus fix_type(VfModel *ir, VfType *type, const VitfoldDim *dim, size_t n_dim,
+                         VfErr *err)
+{
+    if (type->rank <= 0)
+        return VF_OK;
+    VfDim *fixed = VF_NEW_ARRAY(ir->arena, VfDim, (size_t)type->rank);
+    VF_TRY_ALLOC(fixed, err);
+    bool is_changed = false;
+    for (int32_t i = 0; i < type->rank; i++) {
+        fixed[i] = type->dims[i];
+        int64_t size = fixed[i].sym <= VF_SYM_ONE
+                           ? -1
+                           : vf_dim_size(dim, n_dim, vf_symbol_text(ir->symbols, fixed[i].sym));
+        if (size < 0)
+            continue;
+        if (__builtin_mul_overflow(fixed[i].k, size, &fixed[i].k))
+            return vf_fail(err, VF_USAGE, "a dimension overflows");
+        fixed[i].sym = VF_SYM_ONE;
+        is_changed = true;
+    }
+    if (is_changed)
+        type->dims = fixed;
+    return VF_OK;
+}
+
+static bool input_has_symbol(const VfModel *ir, const char *name)
+{
+    const VfGraph *graph = ir->graph;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfType *type = &graph->input[i]->type;
+        for (int32_t d = 0; d < type->rank; d++)
+            if (type->dims[d].sym > VF_SYM_ONE &&
+                vf_bytes_is_equal(vf_symbol_text(ir->symbols, type->dims[d].sym), vf_bytes(name)))
+                return true;
+    }
+    return false;
+}
+
+VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err)
+{
+    VfGraph *graph = ir->graph;
+    for (size_t i = 0; i < n_dim; i++)
+        if (!input_has_symbol(ir, dim[i].name))
+            return vf_fail(err, VF_USAGE, "no input has a dimension '%s'", dim[i].name);
+    if (n_dim == 0)
+        return VF_OK;
+    for (VfValue *value = graph->first_value; value != NULL; value = value->next)
+        VF_TRY(fix_type(ir, &value->type, dim, n_dim, err));
+    size_t n_out = (size_t)graph->ret->n_in;
+    VfType *type = VF_NEW_ARRAY(ir->arena, VfType, n_out);
+    VF_TRY_ALLOC(type, err);
+    for (size_t i = 0; i < n_out; i++) {
+        type[i] = graph->output_type[i];
+        VF_TRY(fix_type(ir, &type[i], dim, n_dim, err));
+    }
+    graph->output_type = type;
+    return VF_OK;
+}
+
+int vitfold_model_fix_dims(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                           VitfoldError *err)
+{
+    return (int)vf_fix_dims(model->ir, dim, n_dim, err);
+}
+
+static VfStatus clean_up(VfModel *ir, VfErr *err)
+{
+    VfJournal *journal = vf_journal_new(ir);
+    VF_TRY_ALLOC(journal, err);
+    return vf_normalize_model(ir, vf_evaluator(), journal, err);
+}
+
+VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                       VfModel **clean, VfErr *err)
+{
+    VfModel *ir;
+    VF_TRY(vf_onnx_import(model->path, &model->import, &ir, err));
+    VfStatus status = vf_fix_dims(ir, dim, n_dim, err);
+    if (status == VF_OK)
+        status = clean_up(ir, err);
+    if (status != VF_OK)
+        vf_model_free(ir);
+    else
+        *clean = ir;
+    return status;
+}
+
+VfStatus vf_assume_dims(VfArena *arena, const VfModel *ir, const VitfoldDim *dim, size_t n_dim,
+                        VitfoldDim **assumed, size_t *n_assumed, VfErr *err)
+{
+    const VfGraph *graph = ir->graph;
+    size_t capacity = 0;
+    *assumed = NULL;
+    *n_assumed = 0;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfType *type = &graph->input[i]->type;
+        for (int32_t d = 0; d < type->rank; d++) {
+            VfBytes name = vf_symbol_text(ir->symbols, type->dims[d].sym);
+            if (type->dims[d].sym <= VF_SYM_ONE || vf_dim_size(*assumed, *n_assumed, name) >= 0)
+                continue;
+            void *items = *assumed;
+            VF_TRY(vf_arena_grow(arena, &items, &capacity, *n_assumed + 1, sizeof **assumed,
+                                 err));
+            *assumed = items;
+            int64_t size = vf_dim_size(dim, n_dim, name);
+            (*assumed)[*n_assumed].name = vf_arena_copy(arena, name.data, name.size);
+            VF_TRY_ALLOC((*assumed)[*n_assumed].name, err);
+            (*assumed)[(*n_assumed)++].size = size < 0 ? 1 : size;
+        }
+    }
+    return VF_OK;
+}
+
+const char *vf_show(VfArena *arena, VfBytes name)
+{
+    VfText text;
+    VfBytes shown;
+    vf_text_init(&text, arena);
+    vf_text_visible(&text, name);
+    return vf_text_get(&text, &shown, NULL) == VF_OK ? shown.data : "";
+}

@@ -1,0 +1,163 @@
+#include "converter/api/session.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/lower/lower.h"
+
+enum {
+    MAX_VALUE_COUNT = 64, /* integer inputs up to here may decide shapes */
+    MAX_THREADS = 1024
+};
+
+static VfStatus check_names(const VfGraph *graph, const VitfoldData *in, VfArena *arena,
+                            VfErr *err)
+{
+    for (size_t i = 0; i < in->n_array; i++) {
+        int32_t k = 0;
+        while (k < graph->n_input && !vf_bytes_is_equal(graph->input[k]->name, in->array[i].name))
+            k++;
+        if (k < graph->n_input)
+            continue;
+        return vf_fail(err, VF_USAGE, "the model has no input '%s'",
+                       vf_show(arena, in->array[i].name));
+    }
+    return VF_OK;
+}
+
+static VfStatus bind(const VfValue *input, const VfArray *array, bool with_values, VfArena *arena,
+                     VfBinding *binding, VfErr *err)
+{
+    *binding = (VfBinding){input->name, array->dtype, array->rank, array->dims, NULL};
+    bool is_small = array->count <= MAX_VALUE_COUNT && !vf_dtype_info(array->dtype)->is_float;
+    if (!with_values || !is_small)
+        return VF_OK;
+    VfTensor *value = VF_NEW(arena, VfTensor);
+    VF_TRY_ALLOC(value, err);
+    *value = (VfTensor){array->dtype, array->rank, array->dims, array->count, array->bytes,
+                        array->data, VF_STORAGE_LENT};
+    binding->value = value;
+    return VF_OK;
+}
+
+static VfStatus bind_all(const VfGraph *graph, const VitfoldData *in, bool with_values,
+                         VfArena *arena, VfBinding *binding, int32_t *n, VfErr *err)
+{
+    *n = 0;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfValue *input = graph->input[i];
+        const VfArray *array = vf_data_find(in, input->name);
+        if (array != NULL)
+            VF_TRY(bind(input, array, with_values, arena, &binding[(*n)++], err));
+        else if (vf_is_required_input(input))
+            return vf_fail(err, VF_USAGE, "no data for input '%s'", vf_value_label(input));
+    }
+    return VF_OK;
+}
+
+static void log_unsupported(const VitfoldModel *model, const VfUnsupported *unsupported)
+{
+    for (int32_t i = 0; i < unsupported->n; i++)
+        vf_log(&model->log, VF_LOG_ERROR, "%s", unsupported->text[i]);
+}
+
+/* Values of small inputs are given to the plan only when it cannot be made without them: what
+ * depends on them is computed once, by the plan. */
+static VfStatus lower(const VitfoldModel *model, const VitfoldData *in,
+                      const VfLowerOptions *options, VfSession *session, VfErr *err)
+{
+    const VfGraph *graph = model->ir->graph;
+    VfBinding *binding = VF_NEW_ARRAY(session->arena, VfBinding, (size_t)graph->n_input);
+    VF_TRY_ALLOC(binding, err);
+    VfStatus status = VF_OK;
+    for (int with_values = 0; with_values < 2; with_values++) {
+        VfUnsupported unsupported = {0};
+        int32_t n;
+        VF_TRY(bind_all(graph, in, with_values, session->arena, binding, &n, err));
+        status = vf_lower(model->ir, n, binding, options, session->arena, &session->plan,
+                          &unsupported, err);
+        if (status != VF_UNSUPPORTED)
+            return status;
+        if (with_values == 1)
+            log_unsupported(model, &unsupported);
+    }
+    return status;
+}
+
+static int32_t thread_count(int wanted)
+{
+    long n = wanted > 0 ? wanted : sysconf(_SC_NPROCESSORS_ONLN);
+    return (int32_t)(n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
+}
+
+static VfStatus place_tensors(VfSession *session, const VitfoldData *in, VfErr *err)
+{
+    const VfPlan *plan = session->plan;
+    session->in = VF_NEW_ARRAY(session->arena, const void *, (size_t)plan->n_input);
+    session->out = VF_NEW_ARRAY(session->arena, void *, (size_t)plan->n_output);
+    VF_TRY_ALLOC(session->in, err);
+    VF_TRY_ALLOC(session->out, err);
+    for (int32_t i = 0; i < plan->n_input; i++) {
+        const VfArray *array = vf_data_find(in, plan->input[i].name);
+        if (array == NULL || array->bytes != plan->input[i].bytes)
+            return vf_fail(err, VF_INTERNAL, "the plan's input %d is not the model's", i);
+        session->in[i] = array->data;
+    }
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        session->out[i] = vf_arena_alloc(session->arena, plan->output[i].bytes);
+        VF_TRY_ALLOC(session->out[i], err);
+    }
+    return VF_OK;
+}
+
+static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
+                             const VitfoldRunOptions *options, VfSession *session, VfErr *err)
+{
+    VfLowerOptions lowering = {.save_all = options->save_all != 0,
+                               .reference = options->reference != 0};
+    session->arena = vf_arena_new();
+    VF_TRY_ALLOC(session->arena, err);
+    VF_TRY(check_names(model->ir->graph, in, session->arena, err));
+    VF_TRY(lower(model, in, &lowering, session, err));
+    VF_TRY(place_tensors(session, in, err));
+    session->pool = vf_pool_new(thread_count(options->n_thread));
+    if (session->pool == NULL)
+        return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads",
+                       thread_count(options->n_thread));
+    return vf_run_new(session->plan, session->pool, &session->run, err);
+}
+
+VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
+                         const VitfoldRunOptions *options, VfSession *session, VfErr *err)
+{
+    static const VitfoldRunOptions defaults;
+    *session = (VfSession){0};
+    VfStatus status = open_session(model, in, options == NULL ? &defaults : options, session, err);
+    if (status != VF_OK)
+        vf_session_close(session);
+    return status;
+}
+
+VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err)
+{
+    VfRunOptions options = {.step_ns = step_ns};
+    return vf_run(session->run, session->in, session->out, &options, err);
+}
+
+VfStatus vf_session_output(const VfSession *session, int32_t i, VfArray *array, VfErr *err)
+{
+    const VfPlanTensor *tensor = &session->plan->output[i];
+    return vf_array_init(array, session->arena, tensor->dtype, tensor->rank, tensor->dims,
+                         session->out[i], err);
+}
+
+void vf_session_close(VfSession *session)
+{
+    if (session->run != NULL)
+        vf_run_free(session->run);
+    if (session->pool != NULL)
+        vf_pool_free(session->pool);
+    vf_plan_free(session->plan);
+    vf_arena_free(session->arena);
+    *session = (VfSession){0};
+}

@@ -1,0 +1,32 @@
+/* A model made ready to run on data of certain shapes. */
+#ifndef VF_API_SESSION_H
+#define VF_API_SESSION_H
+
+#include "converter/api/handle.h"
+#include "runtime/exec/plan.h"
+#include "runtime/exec/run.h"
+
+typedef struct VfSession {
+    VfArena *arena;
+    VfPlan *plan;
+    VfPool *pool;
+    VfRun *run;
+    const void **in; /* what the plan's inputs read */
+    void **out;      /* memory of the outputs, filled by a run; in the session's arena */
+} VfSession;
+
+/* Lower the model for the shapes of `in`, which must hold every input without a default and
+ * nothing that is no input. All operators that are not supported go to the model's log, one
+ * line each. The session reads `in` at each run. Nothing is left open after a failure. */
+VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
+                         const VitfoldRunOptions *options, VfSession *session, VfErr *err);
+
+/* Run once. `step_ns` as in VfRunOptions. */
+VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err);
+
+/* Output `i` as an array on the session's memory. */
+VfStatus vf_session_output(const VfSession *session, int32_t i, VfArray *array, VfErr *err);
+
+void vf_session_close(VfSession *session);
+
+#endif

@@ -1,0 +1,48 @@
+/* The sites of a model and what it costs, as inspect, explain and the tables of convert show. */
+#ifndef VF_API_SITES_H
+#define VF_API_SITES_H
+
+#include "passes/fold_plan.h"
+#include "passes/match/attention.h"
+#include "passes/match/norm.h"
+
+typedef struct VfSiteList {
+    VfAttentions attention;
+    VfNorms norm;
+    VfFoldFacts *fold; /* of each norm.batch */
+} VfSiteList;
+
+/* Find all sites of a cleaned-up model. Memory in `arena`. */
+VfStatus vf_sites_find(VfArena *arena, VfModel *model, VfSiteList *sites, VfErr *err);
+
+/* How many attention sites are of `kind`. */
+int32_t vf_sites_count(const VfSiteList *sites, VfAttentionKind kind);
+
+/* "softmax", "pointwise", "linear", "other". */
+const char *vf_attention_kind_name(VfAttentionKind kind);
+const char *vf_mask_kind_name(VfMaskKind kind);
+const char *vf_fold_direction_name(VfFoldDirection direction);
+
+/* One operator and how often it occurs. */
+typedef struct VfOpCount {
+    VfBytes name; /* "domain.Op" for other than the default domain */
+    int64_t n;
+} VfOpCount;
+
+/* The operators of the graph and its subgraphs, sorted by name. */
+VfStatus vf_count_ops(VfArena *arena, const VfModel *model, VfOpCount **op, size_t *n_op,
+                      int64_t *n_node, VfErr *err);
+
+/* What a model needs, from its inferred types; symbolic sizes must have been fixed before. */
+typedef struct VfCost {
+    int64_t n_parameter;     /* elements of floating-point constants */
+    double parameter_bytes;  /* bytes of all constants */
+    double flops;            /* a multiply-add as two; of nodes whose shapes are known */
+    double activation_bytes; /* largest sum of results alive at once */
+    int32_t n_unknown;       /* nodes whose shapes are not known */
+} VfCost;
+
+/* Memory for the count is in `arena`. */
+VfStatus vf_cost_of(VfArena *arena, const VfModel *model, VfCost *cost, VfErr *err);
+
+#endif

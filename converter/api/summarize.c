@@ -1,0 +1,138 @@
+/* The before and after table of convert. */
+#include "converter/api/inspect.h"
+#include "converter/lower/lower.h"
+#include "converter/report/journal_report.h"
+
+/* Look at the transformed model itself: fix its open sizes, clean it up. */
+static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model, const VitfoldDim *dim,
+                                    size_t n_dim, VfInspection *after, VfErr *err)
+{
+    *after = (VfInspection){.model = model, .title = "after"};
+    VF_TRY(vf_count_ops(arena, model->ir, &after->op, &after->n_op, &after->n_node, err));
+    VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &after->assumed, &after->n_assumed, err));
+    VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
+    VfJournal *journal = vf_journal_new(model->ir);
+    VF_TRY_ALLOC(journal, err);
+    VF_TRY(vf_normalize_model(model->ir, vf_evaluator(), journal, err));
+    VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
+    after->has_cost = true;
+    return vf_cost_of(arena, model->ir, &after->cost, err);
+}
+
+static void json_side(VfJson *json, const char *key, const VfInspection *inspection)
+{
+    const VfSiteList *sites = &inspection->sites;
+    vf_json_object(json, key);
+    vf_json_int(json, "nodes", inspection->n_node);
+    vf_json_object(json, "operators");
+    for (size_t i = 0; i < inspection->n_op; i++)
+        vf_json_int(json, inspection->op[i].name.data, inspection->op[i].n);
+    vf_json_end(json);
+    vf_json_int(json, "parameters", inspection->cost.n_parameter);
+    vf_json_double(json, "parameter_bytes", inspection->cost.parameter_bytes);
+    vf_json_double(json, "flops", inspection->cost.flops);
+    vf_json_double(json, "activation_bytes", inspection->cost.activation_bytes);
+    vf_json_object(json, "attention");
+    for (int kind = VF_ATTENTION_SOFTMAX; kind <= VF_ATTENTION_OTHER; kind++)
+        vf_json_int(json, vf_attention_kind_name((VfAttentionKind)kind),
+                    vf_sites_count(sites, (VfAttentionKind)kind));
+    vf_json_end(json);
+    vf_json_int(json, "layer_norm", sites->norm.n_layer);
+    vf_json_int(json, "batch_norm", sites->norm.n_batch);
+    vf_json_end(json);
+}
+
+/* Clean-up passes run several times: their counts are added up where the pass came first. */
+static int32_t merge_stats(const VitfoldModel *model, VfPassStats *merged)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < model->n_stats; i++) {
+        int32_t k = 0;
+        while (k < n && merged[k].pass != model->stats[i].pass)
+            k++;
+        if (k == n)
+            merged[n++] = (VfPassStats){.pass = model->stats[i].pass};
+        merged[k].n_edit += model->stats[i].n_edit;
+        merged[k].n_refusal += model->stats[i].n_refusal;
+    }
+    return n;
+}
+
+static VfStatus print_passes(const VitfoldModel *model, VitfoldReport *report, VfErr *err)
+{
+    VfTable table;
+    VfPassStats *merged = VF_NEW_ARRAY(report->arena, VfPassStats, (size_t)model->n_stats);
+    VF_TRY_ALLOC(merged, err);
+    vf_table_init(&table, report->arena, "llrr");
+    vf_table_printf(&table, "pass");
+    vf_table_printf(&table, "exactness");
+    vf_table_printf(&table, "edits");
+    vf_table_printf(&table, "left alone");
+    vf_json_array(&report->json, "passes");
+    int32_t n = merge_stats(model, merged);
+    for (int32_t i = 0; i < n; i++) {
+        const VfPassStats *stats = &merged[i];
+        vf_table_printf(&table, "%s", stats->pass->name);
+        vf_table_printf(&table, "%s", vf_exactness_name(stats->pass->exactness));
+        vf_table_printf(&table, "%d", stats->n_edit);
+        vf_table_printf(&table, "%d", stats->n_refusal);
+        vf_json_object_row(&report->json, NULL);
+        vf_json_string(&report->json, "pass", stats->pass->name);
+        vf_json_string(&report->json, "exactness", vf_exactness_name(stats->pass->exactness));
+        vf_json_int(&report->json, "edits", stats->n_edit);
+        vf_json_int(&report->json, "refusals", stats->n_refusal);
+        vf_json_end(&report->json);
+    }
+    vf_json_end(&report->json);
+    if (n > 0) {
+        vf_table_print(&table, 0, &report->out);
+        vf_text_char(&report->out, '\n');
+    }
+    return VF_OK;
+}
+
+static void print_sides(const VitfoldModel *model, const VfInspection *side,
+                        VitfoldReport *report)
+{
+    if (model->journal != NULL)
+        vf_refusals_json(model->journal, &report->json);
+    json_side(&report->json, "before", &side[0]);
+    json_side(&report->json, "after", &side[1]);
+    vf_inspections_text(side, 2, report->arena, &report->out);
+    if (model->journal != NULL)
+        vf_refusals_text(model->journal, &report->out);
+}
+
+static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
+                          const VitfoldDim *dim, size_t n_dim, VitfoldReport *report, VfErr *err)
+{
+    VfInspection side[2] = {{0}};
+    VfStatus status = vf_inspection_open(report->arena, original, dim, n_dim, &side[0], err);
+    side[0].title = "before";
+    if (status == VF_OK)
+        status = inspect_transformed(report->arena, model, dim, n_dim, &side[1], err);
+    vf_json_string(&report->json, "file", model->path);
+    if (status == VF_OK)
+        status = print_passes(model, report, err);
+    if (status == VF_OK)
+        print_sides(model, side, report);
+    vf_inspection_close(&side[0]);
+    return status;
+}
+
+int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                      VitfoldReport **result, VitfoldError *err)
+{
+    VitfoldReport *report;
+    VitfoldModel *original;
+    VfStatus status = vf_report_begin("vitfold.convert.1", &report, err);
+    if (status != VF_OK)
+        return (int)status;
+    VitfoldLoadOptions options = {.linked_data_root = model->import.linked_data_root};
+    status = (VfStatus)vitfold_model_load(model->path, &options, &original, err);
+    if (status == VF_OK) {
+        status = summarize(model, original, dim, n_dim, report, err);
+        vitfold_model_free(original);
+    }
+    return (int)vf_report_finish(report, status, result, err);
+}

@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "converter/api/handle.h"
+#include "converter/lower/lower.h"
+#include "converter/report/journal_report.h"
+#include "passes/ir/vft.h"
+
+const char *vf_exactness_name(VfExactness exactness)
+{
+    static const char *const name[] = {
+        [VF_EXACT] = "exact", [VF_ROUNDING] = "rounding", [VF_RETRAINED] = "retrained"};
+    return name[exactness];
+}
+
+/* --print-after. */
+typedef struct Printer {
+    const VitfoldPassOptions *options;
+} Printer;
+
+static VfStatus print_model(const VfModel *ir, const Printer *printer, VfArena *arena, VfErr *err)
+{
+    VfText text;
+    VfBytes done;
+    vf_text_init(&text, arena);
+    VF_TRY(vf_vft_print(ir, (VfVftStyle){.with_types = true}, &text, err));
+    VF_TRY(vf_text_get(&text, &done, err));
+    printer->options->print(printer->options->print_user, done.data, done.size);
+    return VF_OK;
+}
+
+static VfStatus after_pass(void *self, const VfPass *pass, const VfModel *ir, VfErr *err)
+{
+    const Printer *printer = self;
+    const char *wanted = printer->options->print_after;
+    if (strcmp(wanted, "all") != 0 && strcmp(wanted, pass->name) != 0)
+        return VF_OK;
+    VfArena *arena = vf_arena_new();
+    VF_TRY_ALLOC(arena, err);
+    VfStatus status = print_model(ir, printer, arena, err);
+    vf_arena_free(arena);
+    return status;
+}
+
+static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+{
+    const char *words = options->passes == NULL ? "default" : options->passes;
+    VfPipeline pipeline;
+    Printer printer = {options};
+    VF_TRY(vf_pipeline_parse(model->arena, words, options->skip, &pipeline, err));
+    bool is_printing = options->print != NULL && options->print_after != NULL;
+    if (is_printing && strcmp(options->print_after, "all") != 0 &&
+        vf_pass_find(options->print_after) == NULL)
+        return vf_fail(err, VF_USAGE, "unknown pass '%s'", options->print_after);
+    VfPipelineOptions running = {
+        .evaluator = vf_evaluator(),
+        .log = &model->log,
+        .stop_after = options->is_limited ? (int32_t)options->stop_after : -1,
+        .cleanup = strcmp(words, "none") != 0,
+        .after_pass = is_printing ? after_pass : NULL,
+        .after_pass_self = &printer,
+    };
+    model->journal = vf_journal_new(model->ir);
+    VF_TRY_ALLOC(model->journal, err);
+    model->stats = VF_NEW_ARRAY(model->arena, VfPassStats,
+                                (size_t)vf_pipeline_stats_max(&pipeline));
+    VF_TRY_ALLOC(model->stats, err);
+    return vf_pipeline_run(model->ir, &pipeline, &running, model->journal, model->stats,
+                           &model->n_stats, err);
+}
+
+static VfStatus transform(VitfoldModel *model, const VitfoldPassOptions *options,
+                          VitfoldReport *report, VfErr *err)
+{
+    VF_TRY(run_pipeline(model, options, err));
+    model->exactness = VF_EXACT;
+    for (int32_t i = 0; i < model->n_stats; i++)
+        if (model->stats[i].n_edit > 0 && model->stats[i].pass->exactness > model->exactness)
+            model->exactness = model->stats[i].pass->exactness;
+    VF_TRY(vf_journal_text(model->journal, &report->out, err));
+    vf_json_string(&report->json, "file", model->path);
+    return vf_journal_json(model->journal, &report->json, err);
+}
+
+int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
+                      VitfoldReport **result, VitfoldError *err)
+{
+    static const VitfoldPassOptions defaults;
+    VitfoldReport *report;
+    VfStatus status = vf_report_begin("vitfold.journal.1", &report, err);
+    if (status != VF_OK)
+        return (int)status;
+    status = transform(model, options == NULL ? &defaults : options, report, err);
+    return (int)vf_report_finish(report, status, result, err);
+}
+
+size_t vitfold_model_n_refusal(const VitfoldModel *model)
+{
+    return model->journal == NULL ? 0 : (size_t)model->journal->n_refusal;
+}
+
+size_t vitfold_model_n_idle_pass(const VitfoldModel *model)
+{
+    size_t n = 0;
+    for (int32_t i = 0; i < model->n_stats; i++)
+        n += model->stats[i].n_edit == 0 && !model->stats[i].pass->is_cleanup;
+    return n;
+}

@@ -1,0 +1,120 @@
+/* The part of the public C interface that reports: what vitfold finds in a model, does to it and
+ * measures on it.
+ *
+ * A report is one document in two renderings, text for people and JSON, whose first key "schema"
+ * names its form ("vitfold.inspect.1"). Keys come in a fixed order. A report belongs to the caller.
+ * Rules for errors, options and names are those of vitfold.h, which includes this header.
+ */
+#ifndef VF_API_VITFOLD_REPORT_H
+#define VF_API_VITFOLD_REPORT_H
+
+#include "vitfold.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+VITFOLD_API void vitfold_report_free(VitfoldReport *report);
+VITFOLD_API const char *vitfold_report_text(const VitfoldReport *report, size_t *size);
+VITFOLD_API const char *vitfold_report_json(const VitfoldReport *report, size_t *size);
+
+/* Names, types and the range of values of the tensors. */
+VITFOLD_API int vitfold_describe(const VitfoldData *data, VitfoldReport **report,
+                                 VitfoldError *error);
+
+/* Inputs, outputs, operators, parameters, costs and sites. Looks at a cleaned-up copy read from
+ * the models' files. */
+VITFOLD_API int vitfold_inspect(VitfoldModel *const *model, size_t n_model, const VitfoldDim *dim,
+                                size_t n_dim, VitfoldReport **report, VitfoldError *error);
+
+/* Every candidate site and, where it was not matched, the first fact that failed. `pass` and
+ * `node` (a name or glob) narrow it; both may be NULL. */
+VITFOLD_API int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,
+                                VitfoldReport **report, VitfoldError *error);
+
+/* All faults of a model file. VITFOLD_INVALID with a report when there are any. */
+VITFOLD_API int vitfold_check(const char *path, const VitfoldLoadOptions *options,
+                              VitfoldReport **report, VitfoldError *error);
+
+/* The passes, or one of them (`name` not NULL), with options, exactness and source. */
+VITFOLD_API int vitfold_list_passes(const char *name, VitfoldReport **report,
+                                    VitfoldError *error);
+
+/* Called with the text form of the model after a pass has run. */
+typedef void VitfoldTextFn(void *user, const char *text, size_t size);
+
+typedef struct VitfoldPassOptions {
+    const char *passes;      /* "default", "none", or a list with options; NULL: default */
+    const char *skip;        /* passes to leave out */
+    int64_t stop_after;      /* at most so many edits if limited */
+    int is_limited;
+    const char *print_after; /* pass after which `print` is called; "all": after each */
+    VitfoldTextFn *print;
+    void *print_user;
+} VitfoldPassOptions;
+
+/* Run passes over the model. The report is the journal: what each changed and left alone. */
+VITFOLD_API int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
+                                  VitfoldReport **report, VitfoldError *error);
+
+/* How many sites passes named in the options refused in the last vitfold_transform, and how many
+ * of them found nothing to do. */
+VITFOLD_API size_t vitfold_model_n_refusal(const VitfoldModel *model);
+VITFOLD_API size_t vitfold_model_n_idle_pass(const VitfoldModel *model);
+
+/* The before and after table of a transformed model. Reads the original from its file; the
+ * transformed one is cleaned up for it in memory, so save it before. */
+VITFOLD_API int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                                  VitfoldReport **report, VitfoldError *error);
+
+typedef struct VitfoldCompareOptions {
+    VitfoldRunOptions run;
+    double rtol, atol;          /* limits; both 0: strictness below decides */
+    const char *const *limit;   /* "OUTPUT=RTOL,ATOL" rows that differ for one output */
+    size_t n_limit;
+    int exact;                  /* values must be equal */
+    int per_node;               /* also every common intermediate result */
+    int report_only;            /* distances are told, never a failure */
+} VitfoldCompareOptions;
+
+/* Run `a` and `b` on the same data, or `a` against `expected` (then `b` is NULL). Without limits,
+ * outputs may differ by 1e-4 of their largest value. VITFOLD_DIFFERS when they differ by more. */
+VITFOLD_API int vitfold_compare(const VitfoldModel *a, const VitfoldModel *b,
+                                const VitfoldData *in, const VitfoldData *expected,
+                                const VitfoldCompareOptions *options, VitfoldReport **report,
+                                VitfoldError *error);
+
+/* Compare a transformed model with the one in its file on the same data, as strictly as the passes
+ * that changed it promise: bit by bit, within rounding, or only telling the distance. */
+VITFOLD_API int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,
+                                 const VitfoldRunOptions *options, VitfoldReport **report,
+                                 VitfoldError *error);
+
+typedef struct VitfoldEvalOptions {
+    VitfoldRunOptions run;
+    int64_t batch;         /* samples a run; 0: as many as the model's input says, else 64 */
+    int64_t n_sample;      /* only the first; 0: all */
+    const char *output;    /* name of the output with the scores; NULL: the first */
+} VitfoldEvalOptions;
+
+/* Top-1 and top-5 on a labelled npz file (arrays x and y). */
+VITFOLD_API int vitfold_eval(const VitfoldModel *model, const char *path,
+                             const VitfoldEvalOptions *options, VitfoldReport **report,
+                             VitfoldError *error);
+
+typedef struct VitfoldBenchOptions {
+    VitfoldRunOptions run;
+    int64_t n_warmup, n_repeat; /* 0: 3 and 20 */
+    int per_node;               /* a table of the costliest nodes */
+} VitfoldBenchOptions;
+
+/* Latency of the model on `in`, beside the rate at which this machine multiplies matrices. */
+VITFOLD_API int vitfold_bench(const VitfoldModel *model, const VitfoldData *in,
+                              const VitfoldBenchOptions *options, VitfoldReport **report,
+                              VitfoldError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+/* The command line: one VfCommand per cmd_*.c, and what the commands share.
+ *
+ * A command gets its options parsed from its table and its operands checked in number. It
+ * returns a status of vitfold.h and leaves the sentence in `err`; main.c prints it and turns
+ * the status into an exit status.
+ */
+#ifndef VF_CLI_CLI_H
+#define VF_CLI_CLI_H
+
+#include "converter/api/vitfold.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/file.h"
+#include "runtime/base/log.h"
+#include "runtime/base/option.h"
+#include "runtime/base/status.h"
+
+/* Options of every command; the first field of every options struct. */
+typedef struct CommonOptions {
+    int64_t n_verbose;
+    bool is_quiet;
+    int color; /* auto, always, never */
+    VfOptionMaybe json;
+    const char *linked_root;
+} CommonOptions;
+
+#define CLI_COMMON_ROWS                                                                         \
+    {"verbose", "say more; twice: say everything", VF_OPTION_COUNT_UP,                          \
+     offsetof(CommonOptions, n_verbose), .letter = 'v'},                                        \
+    {"quiet", "only errors", VF_OPTION_BOOL, offsetof(CommonOptions, is_quiet), .letter = 'q'}, \
+    {"color", "coloured messages", VF_OPTION_CHOICE, offsetof(CommonOptions, color), "auto",    \
+     .choices = "auto|always|never"}
+
+#define CLI_JSON_ROW                                                                            \
+    {"json", "the report as JSON: in place of the text, or to a FILE (which must end in .json " \
+     "unless glued on with =)", VF_OPTION_MAYBE, offsetof(CommonOptions, json),                 \
+     .choices = ".json"}
+
+#define CLI_LINKED_ROW                                                                          \
+    {"allow-linked-data", "admit links to external data that lead into this folder",            \
+     VF_OPTION_STRING, offsetof(CommonOptions, linked_root), .value = "ROOT"}
+
+typedef struct Cli {
+    VfArena *arena;
+    VfLog log;
+    const CommonOptions *common;
+} Cli;
+
+typedef struct VfCommand {
+    const char *name;
+    const char *operands; /* "IN.onnx OUT.onnx", for help */
+    const char *summary;
+    size_t min_operands, max_operands;
+    const VfOption *option;
+    size_t options_bytes;
+    int (*run)(Cli *cli, const void *options, const VfOptionList *operands, VfErr *err);
+} VfCommand;
+
+extern const VfCommand cmd_convert, cmd_inspect, cmd_explain, cmd_passes, cmd_run, cmd_compare,
+    cmd_eval, cmd_check, cmd_bench;
+
+/* --- share.c --- */
+
+/* Load a model with the log and the linked folder of the command line. */
+int cli_load(Cli *cli, const char *path, VitfoldModel **model, VfErr *err);
+
+VitfoldLoadOptions cli_load_options(Cli *cli);
+
+/* Print a report as text or JSON, as asked for. Frees nothing. */
+int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err);
+
+/* Write to stdout; VITFOLD_IO if that fails. */
+int cli_print(const char *text, size_t size, VfErr *err);
+
+/* "NAME=N" words to dims in the arena. */
+int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err);
+
+/* Where the data of a run comes from; the rows are for structs that hold one as `data`. */
+typedef struct DataOptions {
+    VfOptionList input;
+    const char *inputs, *folder, *seed;
+    VfOptionList dim;
+} DataOptions;
+
+#define CLI_DATA_ROWS(Type)                                                                     \
+    {"input", "a tensor from a .npy or .pb file, or raw: NAME=FILE or NAME=FILE:f32[1,3,224,224]", \
+     VF_OPTION_LIST, offsetof(Type, data.input), .letter = 'i', .value = "NAME=FILE"},          \
+    {"inputs", "all tensors of an npz file", VF_OPTION_STRING, offsetof(Type, data.inputs),     \
+     .value = "FILE.npz"},                                                                      \
+    {"test-data-dir", "a folder with input_0.pb, input_1.pb, ...", VF_OPTION_STRING,            \
+     offsetof(Type, data.folder), .value = "DIR"},                                              \
+    {"random", "random tensors for inputs that are not given", VF_OPTION_STRING,                \
+     offsetof(Type, data.seed), .value = "SEED"},                                               \
+    {"dim", "a symbolic dimension of random tensors (else 1)", VF_OPTION_LIST,                  \
+     offsetof(Type, data.dim), .value = "NAME=N"}
+
+#define CLI_THREADS_ROW(Type)                                                                   \
+    {"threads", "threads to compute with; 0: one for each processor", VF_OPTION_INT,            \
+     offsetof(Type, n_thread), "0", 0, 1024, .letter = 't'}
+
+/* Collect the inputs of `model`. With `always`, what is missing is random. `expected` (may be NULL)
+ * gets the outputs of a test folder. */
+int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,
+             VitfoldData **data, VitfoldData *expected, VfErr *err);
+
+#endif

@@ -1,0 +1,196 @@
+#include <string.h>
+
+#include "converter/cli/cli.h"
+
+typedef struct Options {
+    CommonOptions common;
+    const char *out, *passes, *skip, *report, *print_after;
+    int64_t stop_after;
+    int external_data;
+    bool check, strict;
+    VfOptionList dim;
+    int64_t n_thread;
+} Options;
+
+static const VfOption table[] = {
+    {"output", "the file to write, if it is not the second operand", VF_OPTION_STRING,
+     offsetof(Options, out), .letter = 'o', .value = "OUT.onnx"},
+    {"passes", "passes in order, with options: softmax-to-relu:act=relu,sites=0-5; 'none' for none",
+     VF_OPTION_STRING, offsetof(Options, passes), "default", .letter = 'p', .value = "LIST"},
+    {"skip", "passes to leave out", VF_OPTION_STRING, offsetof(Options, skip), .value = "LIST"},
+    {"report", "what each pass changed: a diff (.txt) or JSON (.json)", VF_OPTION_STRING,
+     offsetof(Options, report), .value = "FILE"},
+    {"check", "run old and new on random data before writing, as strictly as the passes promise",
+     VF_OPTION_BOOL, offsetof(Options, check)},
+    {"strict", "a site that is refused, or a named pass without a site, is an error; nothing is "
+     "written", VF_OPTION_BOOL, offsetof(Options, strict)},
+    {"dim", "fix a symbolic dimension", VF_OPTION_LIST, offsetof(Options, dim), .value = "NAME=N"},
+    {"external-data", "weights in OUT.onnx.data; auto: above 2 GB", VF_OPTION_CHOICE,
+     offsetof(Options, external_data), "auto", .choices = "auto|always|never"},
+    {"stop-after", "at most N edits; -1: no limit", VF_OPTION_INT, offsetof(Options, stop_after),
+     "-1", -1, 1e9},
+    {"print-after", "print the graph after this pass, or after 'all'", VF_OPTION_STRING,
+     offsetof(Options, print_after), .value = "PASS"},
+    CLI_THREADS_ROW(Options),
+    CLI_JSON_ROW,
+    CLI_LINKED_ROW,
+    CLI_COMMON_ROWS,
+    {0},
+};
+
+typedef struct Conversion {
+    Cli *cli;
+    const Options *options;
+    const char *in, *out;
+    VitfoldModel *model;
+    VitfoldDim *dim;
+    VitfoldReport *journal;
+    VfOutFile *report; /* written, without its name until the model is there */
+} Conversion;
+
+static bool ends_in(const char *word, const char *suffix)
+{
+    size_t n = strlen(word), m = strlen(suffix);
+    return n >= m && strcmp(word + n - m, suffix) == 0;
+}
+
+static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
+{
+    const char *report = cx->options->report;
+    cx->in = path->item[0];
+    cx->out = path->n_item > 1 ? path->item[1] : cx->options->out;
+    if (cx->out == NULL || (path->n_item > 1 && cx->options->out != NULL))
+        return (int)vf_fail(err, VF_USAGE, "convert needs one output: IN.onnx OUT.onnx");
+    if (report != NULL && !ends_in(report, ".txt") && !ends_in(report, ".json"))
+        return (int)vf_fail(err, VF_USAGE, "report '%s' is neither .txt nor .json", report);
+    return cli_dims(cx->cli, &cx->options->dim, &cx->dim, err);
+}
+
+static void print_graph(void *user, const char *text, size_t size)
+{
+    (void)user;
+    cli_print(text, size, NULL);
+}
+
+static int transform(Conversion *cx, VfErr *err)
+{
+    const Options *options = cx->options;
+    VitfoldPassOptions passes = {
+        .passes = options->passes,
+        .skip = options->skip,
+        .stop_after = options->stop_after,
+        .is_limited = options->stop_after >= 0,
+        .print_after = options->print_after,
+        .print = print_graph,
+    };
+    int status = cli_load(cx->cli, cx->in, &cx->model, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_model_fix_dims(cx->model, cx->dim, options->dim.n_item, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_transform(cx->model, &passes, &cx->journal, err);
+    return status;
+}
+
+static int check_strict(const Conversion *cx, VfErr *err)
+{
+    size_t n_refusal = vitfold_model_n_refusal(cx->model);
+    bool is_named = strcmp(cx->options->passes, "default") != 0;
+    size_t n_idle = is_named ? vitfold_model_n_idle_pass(cx->model) : 0;
+    if (!cx->options->strict || n_refusal + n_idle == 0)
+        return VITFOLD_OK;
+    size_t size;
+    vf_log(&cx->cli->log, VF_LOG_NOTE, "%s", vitfold_report_text(cx->journal, &size));
+    return (int)vf_fail(err, VF_UNSUPPORTED,
+                        "%zu sites were left alone and %zu passes found none, nothing is written",
+                        n_refusal, n_idle);
+}
+
+static int validate(Conversion *cx, VfErr *err)
+{
+    VitfoldRunOptions running = {.n_thread = (int)cx->options->n_thread};
+    VitfoldReport *report = NULL;
+    VitfoldData *in = vitfold_data_new();
+    if (in == NULL)
+        return (int)vf_no_memory(err);
+    int status = vitfold_data_add_random(in, cx->model, 1, NULL, 0, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_validate(cx->model, in, &running, &report, err);
+    vitfold_data_free(in);
+    if (report == NULL)
+        return status;
+    size_t size;
+    const char *text = vitfold_report_text(report, &size);
+    int shown = cx->cli->common->json.is_given ? VITFOLD_OK : cli_print(text, size, err);
+    if (shown == VITFOLD_OK && !cx->cli->common->json.is_given)
+        shown = cli_print("\n", 1, err);
+    vitfold_report_free(report);
+    return shown != VITFOLD_OK ? shown : status;
+}
+
+static VfStatus write_report(Conversion *cx, VfErr *err)
+{
+    const char *path = cx->options->report;
+    size_t size;
+    if (path == NULL)
+        return VF_OK;
+    const char *text = ends_in(path, ".json") ? vitfold_report_json(cx->journal, &size)
+                                              : vitfold_report_text(cx->journal, &size);
+    VF_TRY(vf_out_open(path, &cx->report, err));
+    VF_TRY(vf_out_write(cx->report, text, size, err));
+    return vf_out_finish(cx->report, err);
+}
+
+static int save(Conversion *cx, VfErr *err)
+{
+    VitfoldSaveOptions saving = {.external_data = cx->options->external_data};
+    int status = (int)write_report(cx, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_model_save(cx->model, cx->out, &saving, err);
+    if (status == VITFOLD_OK && cx->report != NULL) {
+        VfOutFile *report = cx->report;
+        cx->report = NULL;
+        status = (int)vf_out_commit(report, err);
+    }
+    return status;
+}
+
+/* The table comes after the file is whole: it takes the model apart. */
+static int show(Conversion *cx, VfErr *err)
+{
+    VitfoldReport *report;
+    int status = vitfold_summarize(cx->model, cx->dim, cx->options->dim.n_item, &report, err);
+    if (status != VITFOLD_OK)
+        return status;
+    status = cli_show(cx->cli, report, err);
+    vitfold_report_free(report);
+    return status;
+}
+
+static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
+{
+    int status = check_words(cx, path, err);
+    if (status == VITFOLD_OK)
+        status = transform(cx, err);
+    if (status == VITFOLD_OK)
+        status = check_strict(cx, err);
+    if (status == VITFOLD_OK && cx->options->check)
+        status = validate(cx, err);
+    if (status == VITFOLD_OK)
+        status = save(cx, err);
+    return status == VITFOLD_OK ? show(cx, err) : status;
+}
+
+static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *err)
+{
+    Conversion cx = {.cli = cli, .options = options};
+    int status = convert(&cx, path, err);
+    vf_out_abandon(cx.report);
+    vitfold_report_free(cx.journal);
+    vitfold_model_free(cx.model);
+    return status;
+}
+
+const VfCommand cmd_convert = {
+    "convert", "IN.onnx OUT.onnx", "run passes over a model and write the result", 1, 2, table,
+    sizeof(Options), run,
+};

@@ -1,0 +1,158 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/cli/cli.h"
+
+static void log_line(void *user, int level, const char *line)
+{
+    const Cli *cli = user;
+    cli->log.sink(cli->log.user, (VfLogLevel)level, line);
+}
+
+VitfoldLoadOptions cli_load_options(Cli *cli)
+{
+    return (VitfoldLoadOptions){
+        .linked_data_root = cli->common->linked_root,
+        .log = log_line,
+        .log_user = cli,
+        .log_level = (int)cli->log.level,
+    };
+}
+
+int cli_load(Cli *cli, const char *path, VitfoldModel **model, VfErr *err)
+{
+    VitfoldLoadOptions options = cli_load_options(cli);
+    return vitfold_model_load(path, &options, model, err);
+}
+
+int cli_print(const char *text, size_t size, VfErr *err)
+{
+    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
+        return VITFOLD_OK;
+    return (int)vf_fail(err, VF_IO, "cannot write to standard output: %s", strerror(errno));
+}
+
+int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
+{
+    const VfOptionMaybe *json = &cli->common->json;
+    bool is_to_file = json->is_given && json->value != NULL && strcmp(json->value, "-") != 0;
+    size_t size;
+    const char *text = json->is_given ? vitfold_report_json(report, &size)
+                                      : vitfold_report_text(report, &size);
+    if (!is_to_file)
+        return cli_print(text, size, err);
+    VfStatus status = vf_file_write(json->value, text, size, err);
+    if (status != VF_OK)
+        return (int)status;
+    text = vitfold_report_text(report, &size);
+    return cli_print(text, size, err);
+}
+
+static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfErr *err)
+{
+    const char *equals = strrchr(word, '=');
+    char *end = NULL;
+    errno = 0;
+    long long size = equals == NULL ? 0 : strtoll(equals + 1, &end, 10);
+    if (equals == NULL || equals == word || *end != '\0' || end == equals + 1 || errno != 0 ||
+        size < 1)
+        return vf_fail(err, VF_USAGE, "option 'dim': '%s' is not NAME=N", word);
+    dim->name = vf_arena_copy(cli->arena, word, (size_t)(equals - word));
+    dim->size = size;
+    VF_TRY_ALLOC(dim->name, err);
+    return VF_OK;
+}
+
+int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err)
+{
+    *dim = VF_NEW_ARRAY(cli->arena, VitfoldDim, words->n_item);
+    if (*dim == NULL)
+        return (int)vf_no_memory(err);
+    VfStatus status = VF_OK;
+    for (size_t i = 0; i < words->n_item && status == VF_OK; i++)
+        status = split_dim(cli, words->item[i], &(*dim)[i], err);
+    return (int)status;
+}
+
+static bool is_input(const VitfoldModel *model, const char *name, size_t size)
+{
+    for (size_t i = 0; i < vitfold_model_n_input(model); i++) {
+        size_t n;
+        const char *own = vitfold_model_input_name(model, i, &n);
+        if (n == size && memcmp(own, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The '=' of NAME=FILE: names may hold one too, so the one after a name of the model. */
+static const char *find_equals(const VitfoldModel *model, const char *word)
+{
+    for (const char *at = strchr(word, '='); at != NULL; at = strchr(at + 1, '='))
+        if (is_input(model, word, (size_t)(at - word)))
+            return at;
+    return strchr(word, '=');
+}
+
+/* The ':' of FILE:f32[1,3], or NULL. */
+static char *find_type(char *path)
+{
+    char *colon = strrchr(path, ':');
+    size_t n = strlen(path);
+    return colon != NULL && path[n - 1] == ']' && strchr(colon, '[') != NULL ? colon : NULL;
+}
+
+static int add_input(const Cli *cli, const VitfoldModel *model, const char *word,
+                     VitfoldData *data, VfErr *err)
+{
+    const char *equals = find_equals(model, word);
+    if (equals == NULL)
+        return (int)vf_fail(err, VF_USAGE, "option 'input': '%s' is not NAME=FILE", word);
+    char *name = vf_arena_copy(cli->arena, word, (size_t)(equals - word));
+    char *path = vf_arena_string(cli->arena, equals + 1);
+    if (name == NULL || path == NULL)
+        return (int)vf_no_memory(err);
+    char *type = find_type(path);
+    if (type != NULL)
+        *type++ = '\0';
+    return vitfold_data_add_file(data, model, name, path, type, err);
+}
+
+static int add_random(const Cli *cli, const DataOptions *options, const VitfoldModel *model,
+                      VitfoldData *data, VfErr *err)
+{
+    VitfoldDim *dim;
+    char *end = NULL;
+    errno = 0;
+    unsigned long long seed = options->seed == NULL ? 0 : strtoull(options->seed, &end, 10);
+    if (options->seed != NULL && (end == options->seed || *end != '\0' || errno != 0))
+        return (int)vf_fail(err, VF_USAGE, "option 'random': '%s' is not a number", options->seed);
+    int status = cli_dims(cli, &options->dim, &dim, err);
+    if (status != VITFOLD_OK)
+        return status;
+    return vitfold_data_add_random(data, model, seed, dim, options->dim.n_item, err);
+}
+
+int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,
+             VitfoldData **result, VitfoldData *expected, VfErr *err)
+{
+    VitfoldData *data = vitfold_data_new();
+    if (data == NULL)
+        return (int)vf_no_memory(err);
+    int status = VITFOLD_OK;
+    if (options->folder != NULL)
+        status = vitfold_data_add_folder(data, expected, model, options->folder, err);
+    if (status == VITFOLD_OK && options->inputs != NULL)
+        status = vitfold_data_add_npz(data, options->inputs, err);
+    for (size_t i = 0; i < options->input.n_item && status == VITFOLD_OK; i++)
+        status = add_input(cli, model, options->input.item[i], data, err);
+    if (status == VITFOLD_OK && (options->seed != NULL || always))
+        status = add_random(cli, options, model, data, err);
+    if (status == VITFOLD_OK)
+        *result = data;
+    else
+        vitfold_data_free(data);
+    return status;
+}

@@ -1,0 +1,228 @@
+/* Graph to plan: bindings of the inputs, the walk, the outputs. */
+#include "converter/lower/lower.h"
+
+#include <string.h>
+
+#include "converter/lower/emit.h"
+#include "runtime/base/text.h"
+
+/* --- inputs --- */
+
+static const VfBinding *find_binding(int32_t n, const VfBinding *binding, VfBytes name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (vf_bytes_is_equal(binding[i].name, name))
+            return &binding[i];
+    return NULL;
+}
+
+static VfStatus check_names(const VfModel *model, int32_t n, const VfBinding *binding, VfErr *err)
+{
+    const VfGraph *graph = model->graph;
+    for (int32_t i = 0; i < n; i++) {
+        bool is_there = false;
+        for (int32_t k = 0; k < graph->n_input; k++)
+            is_there = is_there || vf_bytes_is_equal(graph->input[k]->name, binding[i].name);
+        if (!is_there)
+            return vf_fail(err, VF_USAGE, "the model has no input '%s'", binding[i].name.data);
+        if (find_binding(i, binding, binding[i].name) != NULL)
+            return vf_fail(err, VF_USAGE, "input '%s' is given twice", binding[i].name.data);
+    }
+    return VF_OK;
+}
+
+static VfStatus check_binding(const VfModel *model, const VfValue *input, const VfBinding *b,
+                              VfArena *arena, VfErr *err)
+{
+    const VfType *type = &input->type;
+    bool fits = (type->dtype == VF_UNDEFINED || type->dtype == b->dtype) &&
+                (type->rank < 0 || type->rank == b->rank);
+    for (int32_t i = 0; i < b->rank; i++) {
+        if (b->dims[i] < 0)
+            return vf_fail(err, VF_USAGE, "input '%s' has a negative dim", input->name.data);
+        bool is_fixed = fits && type->rank >= 0 && vf_dim_is_known(type->dims[i]);
+        fits = fits && (!is_fixed || type->dims[i].k == b->dims[i]);
+    }
+    if (fits)
+        return VF_OK;
+    VfText text;
+    vf_text_init(&text, arena);
+    vf_text_printf(&text, "input '%s' is %s[", input->name.data, vf_dtype_info(b->dtype)->name);
+    for (int32_t i = 0; i < b->rank; i++)
+        vf_text_printf(&text, i == 0 ? "%lld" : ", %lld", (long long)b->dims[i]);
+    const char *want = vf_type_text(arena, model->symbols, type);
+    VF_TRY_ALLOC(want, err);
+    vf_text_printf(&text, "], the model takes %s", want);
+    VfBytes bytes;
+    VF_TRY(vf_text_get(&text, &bytes, err));
+    return vf_fail(err, VF_USAGE, "%s", bytes.data);
+}
+
+static VfStatus bind_input(VfLower *cx, VfValue *input, const VfBinding *b, VfErr *err)
+{
+    if (input->type.kind != VF_TYPE_TENSOR)
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor", input->name.data);
+    if (b->dtype == VF_STRING)
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' holds strings", input->name.data);
+    VF_TRY(check_binding(cx->model, input, b, cx->report_arena, err));
+    VfLowValue *value;
+    VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, &value, err));
+    if (cx->use_values)
+        value->known = b->value;
+    value->name = input->name;
+    cx->env[input->id] = value;
+    cx->input[cx->n_input] = (VfPlanTensor){.name = input->name, .dtype = b->dtype, .rank = b->rank,
+                                            .dims = value->dims,
+                                            .bytes = vf_dtype_bytes(b->dtype, value->count),
+                                            .ref = {VF_SPACE_INPUT, (int32_t)cx->n_input, 0}};
+    cx->n_input++;
+    return VF_OK;
+}
+
+static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, VfErr *err)
+{
+    const VfGraph *graph = cx->model->graph;
+    VF_TRY(check_names(cx->model, n, binding, err));
+    cx->input = VF_NEW_ARRAY(cx->arena, VfPlanTensor, (size_t)graph->n_input + 1);
+    VF_TRY_ALLOC(cx->input, err);
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfBinding *b = find_binding(n, binding, graph->input[i]->name);
+        if (b != NULL)
+            VF_TRY(bind_input(cx, graph->input[i], b, err));
+        else if (graph->input[i]->tensor == NULL)
+            return vf_fail(err, VF_USAGE, "input '%s' is missing and has no default",
+                           graph->input[i]->name.data);
+    }
+    return VF_OK;
+}
+
+/* --- outputs --- */
+
+/* The whole of a buffer that no other output has: the caller's memory can take its place. */
+static bool can_be_output(const VfLower *cx, const VfLowValue *value)
+{
+    if (value->buffer == LOW_NO_BUFFER || value->offset != 0 || !vf_low_is_dense(value))
+        return false;
+    const VfLowBuffer *b = &cx->buffer[value->buffer];
+    return b->space == VF_SPACE_ARENA && b->bytes == vf_dtype_bytes(value->dtype, value->count);
+}
+
+static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)
+{
+    const VfGraph *graph = cx->model->graph;
+    const VfBytes name = graph->output_name[index];
+    VfLowValue *value;
+    VF_TRY(vf_low_lookup(cx, vf_node_in(graph->ret, index), &value, err));
+    if (value != NULL && value->kind == LOW_UNKNOWN)
+        return VF_OK; /* its node is noted already */
+    if (value == NULL || value->kind != LOW_TENSOR || value->dtype == VF_STRING)
+        return vf_fail(err, VF_UNSUPPORTED, "output '%s' is no tensor of numbers", name.data);
+    plan->output[index] = (VfPlanTensor){.name = name, .dtype = value->dtype, .rank = value->rank,
+                                         .dims = value->dims,
+                                         .bytes = vf_dtype_bytes(value->dtype, value->count),
+                                         .ref = {VF_SPACE_OUTPUT, index, 0}};
+    VfLowValue *to = value;
+    if (!can_be_output(cx, value)) {
+        VF_TRY(vf_low_new(cx, value->dtype, value->rank, value->dims, &to, err));
+        VF_TRY(vf_low_copy_any(cx, value, to, err));
+    }
+    cx->buffer[to->buffer].space = VF_SPACE_OUTPUT;
+    cx->buffer[to->buffer].index = index;
+    return VF_OK;
+}
+
+static VfStatus bind_outputs(VfLower *cx, VfPlan *plan, VfErr *err)
+{
+    const VfGraph *graph = cx->model->graph;
+    plan->n_output = graph->ret->n_in;
+    plan->output = VF_NEW_ARRAY(cx->arena, VfPlanTensor, (size_t)plan->n_output + 1);
+    VF_TRY_ALLOC(plan->output, err);
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->node, &cx->cap_node, cx->n_node + 1,
+                         sizeof *cx->node, err));
+    cx->current_node = (int32_t)cx->n_node;
+    size_t n_step = cx->n_step;
+    cx->node[cx->n_node++] = (VfPlanNode){vf_bytes("(outputs)"), "Copy", NULL, ""};
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        VfErr why = {0};
+        VfStatus status = bind_output(cx, plan, i, &why);
+        if (status == VF_UNSUPPORTED)
+            VF_TRY(vf_low_note(cx, why.text, err));
+        else if (status != VF_OK)
+            return vf_fail(err, status, "%s", why.text);
+    }
+    if (cx->n_step == n_step)
+        cx->n_node--;
+    return VF_OK;
+}
+
+/* --- the whole --- */
+
+static VfStatus lower(VfLower *cx, int32_t n_binding, const VfBinding *binding, VfPlan *plan,
+                      VfErr *err)
+{
+    cx->symbols = vf_symbols_new(cx->arena);
+    cx->n_env = cx->model->n_value_id;
+    cx->env = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)cx->n_env + 1);
+    cx->is_done = VF_NEW_ARRAY(cx->arena, bool, (size_t)cx->model->n_node_id + 1);
+    if (cx->symbols == NULL || cx->env == NULL || cx->is_done == NULL)
+        return vf_no_memory(err);
+    VF_TRY(bind_inputs(cx, n_binding, binding, err));
+    VF_TRY(vf_low_walk(cx, cx->model->graph, err));
+    VF_TRY(bind_outputs(cx, plan, err));
+    if (cx->n_unsupported == 1)
+        return vf_fail(err, VF_UNSUPPORTED, "%s", cx->unsupported[0]);
+    if (cx->n_unsupported > 1)
+        return vf_fail(err, VF_UNSUPPORTED, "%s (and %zu more)", cx->unsupported[0],
+                       cx->n_unsupported - 1);
+    return vf_low_finish(cx, plan, err);
+}
+
+typedef struct Request {
+    const VfModel *model;
+    int32_t n_binding;
+    const VfBinding *binding;
+    const VfLowerOptions *options;
+    VfArena *arena;
+} Request;
+
+static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
+                        VfUnsupported *unsupported, VfErr *err)
+{
+    VfArena *arena = vf_arena_new();
+    VF_TRY_ALLOC(arena, err);
+    VfLower cx = {.model = request->model, .arena = arena, .use_values = use_values,
+                  .report_arena = request->arena != NULL ? request->arena : arena};
+    if (request->options != NULL)
+        cx.options = *request->options;
+    *plan = VF_NEW(arena, VfPlan);
+    VfStatus status = VF_NO_MEMORY;
+    if (*plan == NULL)
+        vf_no_memory(err);
+    else
+        status = lower(&cx, request->n_binding, request->binding, *plan, err);
+    if (unsupported != NULL && request->arena != NULL)
+        *unsupported = (VfUnsupported){(int32_t)cx.n_unsupported, cx.unsupported};
+    if (status != VF_OK) {
+        *plan = NULL;
+        vf_arena_free(arena);
+        return status;
+    }
+    (*plan)->arena = arena;
+    (*plan)->depends_on_values = use_values;
+    return VF_OK;
+}
+
+VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *binding,
+                  const VfLowerOptions *options, VfArena *arena, VfPlan **plan,
+                  VfUnsupported *unsupported, VfErr *err)
+{
+    const Request request = {model, n_binding, binding, options, arena};
+    bool has_values = false;
+    for (int32_t i = 0; i < n_binding; i++)
+        has_values = has_values || binding[i].value != NULL;
+    VfStatus status = attempt(&request, false, plan, unsupported, err);
+    /* A plan for any contents is better; where there is none, one for these contents. */
+    if (status == VF_UNSUPPORTED && has_values)
+        status = attempt(&request, true, plan, unsupported, err);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* Graph to plan.
+ *
+ * Walks the main graph with concrete shapes, node by node: inference gives the result shapes,
+ * small tensors known when the plan is made (shape arithmetic) are computed at once, views
+ * (Reshape, Squeeze, contiguous Slice and Split) make no step, everything else becomes kernel
+ * calls. Function calls, If with a known condition, Loop with a known trip count and
+ * sequences of tensors are followed by the walk itself.
+ */
+#ifndef VF_LOWER_LOWER_H
+#define VF_LOWER_LOWER_H
+
+#include "passes/ir/graph.h"
+#include "passes/ir/infer.h"
+#include "runtime/exec/plan.h"
+
+/* The concrete type of one graph input that is given at run time (inputs with a default may be left out). */
+typedef struct VfBinding {
+    VfBytes name;
+    VfDtype dtype;
+    int32_t rank;
+    const int64_t *dims;
+    const VfTensor *value; /* contents when the plan may depend on them (small integer inputs), else NULL */
+} VfBinding;
+
+typedef struct VfLowerOptions {
+    bool save_all;   /* keep every intermediate (no reuse, all named in plan->saved) */
+    bool reference;  /* reference kernels only, no BLAS */
+    size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
+} VfLowerOptions;
+
+/* All nodes that cannot be lowered, not only the first. */
+typedef struct VfUnsupported {
+    int32_t n;
+    const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the caller's */
+} VfUnsupported;
+
+/* Make a plan. Free with vf_plan_free; the model must outlive it. VF_UNSUPPORTED: `unsupported` (may be NULL; memory of `arena`)
+ * lists every node and why, err has the first and the number. VF_INVALID: shapes contradict the model. VF_USAGE: bindings do. */
+VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *binding,
+                  const VfLowerOptions *options, VfArena *arena, VfPlan **plan,
+                  VfUnsupported *unsupported, VfErr *err);
+
+/* Evaluator for inference and fold-constants: lowers one node and runs it. No state. */
+const VfEvaluator *vf_evaluator(void);
+
+#endif

@@ -1,0 +1,224 @@
+/* Convolutions and pools. */
+#include "converter/lower/ops.h"
+
+#include <string.h>
+
+#include "converter/lower/window.h"
+#include "passes/ir/attr.h"
+#include "runtime/kernels/conv.h"
+#include "runtime/kernels/pool.h"
+
+static const double FLOPS_PER_NS = 20.0;
+
+static void copy_window(const VfLowWindow *w, VfkConvParams *p)
+{
+    memcpy(p->in_dim, w->in_dim, sizeof p->in_dim);
+    memcpy(p->out_dim, w->out_dim, sizeof p->out_dim);
+    memcpy(p->kernel, w->kernel, sizeof p->kernel);
+    memcpy(p->stride, w->stride, sizeof p->stride);
+    memcpy(p->pad, w->pad, sizeof p->pad);
+    memcpy(p->dilation, w->dilation, sizeof p->dilation);
+}
+
+static VfStatus conv_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[3], VfErr *err)
+{
+    for (int32_t i = 0; i < 3; i++) {
+        in[i] = vf_low_in(call, i);
+        if (in[i] != NULL)
+            VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
+    }
+    if (in[0]->rank < 3 || in[0]->rank > 5 || in[1]->rank != in[0]->rank)
+        return vf_low_refuse(err, "%d axes", in[0]->rank);
+    return VF_OK;
+}
+
+/* Channels of a group on both sides, checked against the weight and the bias. */
+static VfStatus conv_channels(const VfLowCall *call, VfLowValue *const in[3], const VfLowValue *out,
+                              VfkConvParams *p, VfErr *err)
+{
+    bool is_back = call->node->op == VF_OP_CONV_TRANSPOSE;
+    p->groups = vf_node_int(call->node, "group");
+    p->batch = in[0]->dims[0];
+    if (p->groups < 1 || in[0]->dims[1] % p->groups != 0 || out->dims[1] % p->groups != 0)
+        return vf_fail(err, VF_INVALID, "node '%s': %lld groups", vf_node_label(call->node),
+                       (long long)p->groups);
+    p->in_channels = in[0]->dims[1] / p->groups;
+    p->out_channels = out->dims[1] / p->groups;
+    int64_t first = is_back ? in[0]->dims[1] : out->dims[1];
+    int64_t second = is_back ? p->out_channels : p->in_channels;
+    bool fits = in[1]->dims[0] == first && in[1]->dims[1] == second &&
+                (in[2] == NULL || (int64_t)in[2]->count == out->dims[1]);
+    return fits ? VF_OK : vf_fail(err, VF_INVALID, "node '%s': weight or bias do not fit the channels",
+                                  vf_node_label(call->node));
+}
+
+static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowValue *out,
+                          VfkConvParams *p, VfErr *err)
+{
+    bool is_plain = strcmp(op, "conv") == 0;
+    size_t width = vf_low_width(in[0]->dtype);
+    double taps = (double)p->in_channels * (double)vf_low_product(p->kernel, 0, 3);
+    int64_t pixels = vf_low_product(p->out_dim, 0, 3), n_unit = p->batch * p->groups * p->out_channels;
+    if (strcmp(op, "conv_transpose") == 0)
+        pixels = vf_low_product(p->in_dim, 0, 3);
+    double flops = 2 * taps * (double)pixels * (double)n_unit;
+    VfLowEmit emit = {.op = op, .dtype = in[0]->dtype, .params = p, .n_in = 3, .n_out = 1, .in = in,
+                      .out = &out, .flops = flops, .units = out->count == 0 ? 0 : n_unit};
+    if (is_plain && out->count > 0) {
+        p->block_cols = vfk_conv_block_cols(p, width);
+        emit.units = p->batch * p->groups * ((pixels + p->block_cols - 1) / p->block_cols);
+        emit.scratch_bytes = vfk_conv_scratch_bytes(p, width);
+    }
+    emit.unit_cost = emit.units > 0 ? flops / FLOPS_PER_NS / (double)emit.units : 0;
+    return vf_low_emit(cx, &emit, err);
+}
+
+VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[3], *out;
+    VfLowWindow w;
+    VfkConvParams p = {0};
+    VF_TRY(conv_operands(cx, call, in, err));
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VF_TRY(conv_channels(call, in, out, &p, err));
+    VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
+    copy_window(&w, &p);
+    return emit_conv(cx, p.in_channels == 1 && p.groups > 1 ? "depthwise" : "conv", in, out, &p, err);
+}
+
+/* Pads of a transposed convolution follow from the size of the result where that is given. */
+static VfStatus transpose_pads(const VfLowCall *call, VfLowWindow *w, VfErr *err)
+{
+    int32_t n, n_pad;
+    int64_t extra[3] = {0};
+    VfBytes mode = vf_node_string(call->node, "auto_pad");
+    bool is_upper = vf_bytes_is_equal(mode, vf_bytes("SAME_UPPER"));
+    bool is_lower = vf_bytes_is_equal(mode, vf_bytes("SAME_LOWER"));
+    bool is_given = vf_node_attr(call->node, "output_shape") != NULL;
+    if (!is_upper && !is_lower && !is_given)
+        return VF_OK;
+    const int64_t *list = vf_node_ints(call->node, "output_padding", &n_pad);
+    if (list != NULL && n_pad != w->n)
+        return vf_low_refuse(err, "output_padding of %d entries", n_pad);
+    for (n = 0; list != NULL && n < w->n; n++)
+        extra[3 - w->n + n] = list[n];
+    for (int32_t i = 3 - w->n; i < 3; i++) {
+        int64_t total = w->stride[i] * (w->in_dim[i] - 1) + extra[i] +
+                        (w->kernel[i] - 1) * w->dilation[i] + 1 - w->out_dim[i];
+        total = total < 0 ? 0 : total;
+        w->pad[i] = is_upper ? total / 2 : total - total / 2;
+    }
+    return VF_OK;
+}
+
+VfStatus vf_lower_conv_transpose(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[3], *out;
+    VfLowWindow w;
+    VfkConvParams p = {0};
+    VF_TRY(conv_operands(cx, call, in, err));
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VF_TRY(conv_channels(call, in, out, &p, err));
+    VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
+    VF_TRY(transpose_pads(call, &w, err));
+    copy_window(&w, &p);
+    return emit_conv(cx, "conv_transpose", in, out, &p, err);
+}
+
+/* Exact in f64: products of 8-bit numbers, fewer than 2^37 of them. */
+VfStatus vf_lower_conv_integer(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[3], *out, *y, *zero;
+    VfLowWindow w;
+    VfkConvParams p = {0};
+    VF_TRY(conv_operands(cx, call, in, err));
+    in[2] = NULL;
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VF_TRY(conv_channels(call, in, out, &p, err));
+    VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
+    copy_window(&w, &p);
+    for (int32_t i = 0; i < 2; i++) {
+        VF_TRY(vf_low_cast(cx, in[i], VF_F64, &in[i], err));
+        zero = vf_low_in(call, 2 + i);
+        if (zero == NULL)
+            continue;
+        if (i == 1 && zero->rank == 1 && zero->count > 1)
+            VF_TRY(vf_low_reshape(cx, zero, 4, (int64_t[4]){zero->dims[0], 1, 1, 1}, &zero, err));
+        VF_TRY(vf_low_cast(cx, zero, VF_F64, &zero, err));
+        VF_TRY(vf_low_binary(cx, "sub", in[i], zero, &in[i], err));
+    }
+    VF_TRY(vf_low_new(cx, VF_F64, out->rank, out->dims, &y, err));
+    VF_TRY(emit_conv(cx, "conv", in, y, &p, err));
+    return vf_low_cast(cx, y, VF_I32, &call->out[0], err);
+}
+
+/* --- pools --- */
+
+static VfStatus emit_pool(VfLower *cx, const char *op, VfLowValue *x, VfLowValue *const out[2],
+                          VfkPoolParams *p, VfErr *err)
+{
+    VfLowValue *list[2] = {out[0], out[1]};
+    double taps = (double)vf_low_product(p->kernel, 0, 3);
+    double pixels = (double)vf_low_product(p->out_dim, 0, 3);
+    p->planes = x->dims[0] * x->dims[1];
+    VfLowEmit emit = {.op = op, .dtype = x->dtype, .params = p, .n_in = 1,
+                      .n_out = strcmp(op, "max_pool") == 0 ? 2 : 1, .in = &x, .out = list,
+                      .units = out[0]->count == 0 ? 0 : p->planes, .unit_cost = taps * pixels,
+                      .flops = taps * (double)out[0]->count};
+    return vf_low_emit(cx, &emit, err);
+}
+
+static void copy_pool_window(const VfLowWindow *w, VfkPoolParams *p)
+{
+    memcpy(p->in_dim, w->in_dim, sizeof p->in_dim);
+    memcpy(p->out_dim, w->out_dim, sizeof p->out_dim);
+    memcpy(p->kernel, w->kernel, sizeof p->kernel);
+    memcpy(p->stride, w->stride, sizeof p->stride);
+    memcpy(p->pad, w->pad, sizeof p->pad);
+    memcpy(p->pad_end, w->pad_end, sizeof p->pad_end);
+    memcpy(p->dilation, w->dilation, sizeof p->dilation);
+}
+
+/* arg: the kernel. */
+VfStatus vf_lower_pool(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x, *out[2] = {NULL, NULL};
+    VfLowWindow w;
+    VfkPoolParams p = {0};
+    VfOp op = call->node->op;
+    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
+    for (int32_t i = 0; i < 2; i++)
+        if (vf_low_has_out(call, i))
+            VF_TRY(vf_low_result(cx, call, i, &out[i], err));
+    if (out[0] == NULL)
+        return vf_low_refuse(err, "the first result is omitted");
+    VF_TRY(vf_low_window(call, x, out[0], NULL, &w, err));
+    copy_pool_window(&w, &p);
+    if (op == VF_OP_AVERAGE_POOL)
+        p.count_include_pad = vf_node_int(call->node, "count_include_pad");
+    if (op == VF_OP_MAX_POOL && call->opset >= 8)
+        p.column_major = vf_node_int(call->node, "storage_order");
+    if (op == VF_OP_LP_POOL)
+        p.p = vf_node_int(call->node, "p");
+    if (op == VF_OP_LP_POOL && call->opset < 2)
+        return vf_low_refuse(err, "a float p");
+    return emit_pool(cx, call->arg, x, out, &p, err);
+}
+
+/* The window is the whole plane, which is one long axis. */
+VfStatus vf_lower_global_pool(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x, *out[2] = {NULL, NULL};
+    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
+    if (x->rank < 3)
+        return vf_low_refuse(err, "%d axes", x->rank);
+    VF_TRY(vf_low_result(cx, call, 0, &out[0], err));
+    int64_t n = vf_low_product(x->dims, 2, x->rank);
+    VfkPoolParams p = {.in_dim = {1, 1, n}, .out_dim = {1, 1, 1}, .kernel = {1, 1, n},
+                       .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+    if (call->node->op == VF_OP_GLOBAL_LP_POOL)
+        p.p = vf_node_int(call->node, "p");
+    if (n == 0)
+        return vf_low_refuse(err, "empty planes");
+    return emit_pool(cx, call->arg, x, out, &p, err);
+}

@@ -1,0 +1,175 @@
+/* Quantized operators. */
+#include "converter/lower/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "passes/ir/attr.h"
+#include "runtime/kernels/quantize.h"
+
+/* How scale and zero point spread over x. */
+static VfStatus spread(const VfLowCall *call, const VfLowValue *x, const VfLowValue *scale,
+                       VfkQuantizeParams *p, VfErr *err)
+{
+    int64_t axis = call->opset >= 13 ? vf_node_int(call->node, "axis") : 1;
+    int64_t block = call->opset >= 21 ? vf_node_int(call->node, "block_size") : 0;
+    *p = (VfkQuantizeParams){(int64_t)x->count, 1, 1, 1, 0, 0, 0};
+    if (scale->count == 1 && block == 0)
+        return VF_OK;
+    VF_TRY(vf_low_norm_axis(call, x->rank, &axis, err));
+    p->outer = vf_low_product(x->dims, 0, (int32_t)axis);
+    p->n = x->dims[axis];
+    p->inner = vf_low_product(x->dims, (int32_t)axis + 1, x->rank);
+    p->scale_axis = 1;
+    if (block == 0)
+        return (int64_t)scale->count == p->n
+                   ? VF_OK
+                   : vf_low_refuse(err, "%zu scales for %lld", scale->count, (long long)p->n);
+    int64_t n_block = (p->n + block - 1) / block;
+    if (block < 1 || scale->rank != x->rank || (int64_t)scale->count != p->outer * n_block * p->inner)
+        return vf_low_refuse(err, "blocks of %lld", (long long)block);
+    p->block = block;
+    p->scale_outer = n_block * p->inner;
+    p->scale_axis = p->inner;
+    p->scale_inner = 1;
+    return VF_OK;
+}
+
+/* Scale or zero point with an element for each element of x, as a view. */
+static VfStatus spread_view(VfLower *cx, VfLowValue *value, const VfLowValue *x,
+                            const VfkQuantizeParams *p, VfLowValue **out, VfErr *err)
+{
+    int64_t n_block = (p->n + p->block - 1) / p->block;
+    int64_t dims[4] = {p->outer, n_block, p->block, p->inner};
+    const int64_t stride[4] = {p->scale_outer, p->scale_axis, 0, p->scale_inner};
+    VF_TRY(vf_low_dense(cx, value, &value, err));
+    VF_TRY(vf_low_view(cx, value, 4, dims, stride, 0, out, err));
+    VF_TRY(vf_low_reshape(cx, *out, 3, (int64_t[3]){p->outer, n_block * p->block, p->inner}, out, err));
+    VF_TRY(vf_low_slice(cx, *out, 1, 0, p->n, out, err));
+    return vf_low_reshape(cx, *out, x->rank, x->dims, out, err);
+}
+
+static VfStatus emit_quantize(VfLower *cx, const char *op, VfLowValue *const operand[3],
+                              const VfkQuantizeParams *p, VfLowValue *out, VfErr *err)
+{
+    VfLowValue *in[3] = {operand[0], operand[1], operand[2]};
+    for (int32_t i = 0; i < 3; i++)
+        if (in[i] != NULL)
+            VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
+    VfLowEmit emit = {.op = op, .params = p, .n_in = 3, .n_out = 1, .in = in, .out = &out,
+                      .units = out->count == 0 ? 0 : p->outer * p->n,
+                      .unit_cost = 2 + (double)p->inner, .flops = 2 * (double)out->count};
+    return vf_low_emit(cx, &emit, err);
+}
+
+static bool has_kernel(const VfLower *cx, const char *name)
+{
+    return vfk_kernel_find(name, cx->options.reference) != NULL;
+}
+
+/* In steps: for narrow integers and 8-bit floats. */
+static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantizeParams *p,
+                                  VfLowValue *scale, VfErr *err)
+{
+    VfLowValue *x = call->in[0], *zero = vf_low_in(call, 2), *wide;
+    VfDtype to = call->fact[0].type.dtype;
+    int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
+    VF_TRY(spread_view(cx, scale, x, p, &wide, err));
+    VF_TRY(vf_low_binary(cx, "div", x, wide, &x, err));
+    if (!vf_dtype_info(to)->is_float)
+        VF_TRY(vf_low_map(cx, "round", x, 0, 0, &x, err));
+    if (zero != NULL && !vf_dtype_info(to)->is_float) {
+        VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
+        VF_TRY(spread_view(cx, zero, x, p, &zero, err));
+        VF_TRY(vf_low_binary(cx, "add", x, zero, &x, err));
+    }
+    return vf_low_convert(cx, x, to, saturate, &call->out[0], err);
+}
+
+VfStatus vf_lower_quantize_linear(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)}, *out;
+    VfkQuantizeParams p;
+    char op[40];
+    if (call->opset >= 23 && vf_node_int(call->node, "precision") > VF_F32)
+        return vf_low_refuse(err, "precision %lld", (long long)vf_node_int(call->node, "precision"));
+    for (int32_t i = 0; i < 2; i++)
+        VF_TRY(vf_low_cast(cx, in[i], VF_F32, &in[i], err));
+    call->in[0] = in[0];
+    VF_TRY(spread(call, in[0], in[1], &p, err));
+    snprintf(op, sizeof op, "quantize_f32_%s", vf_dtype_info(call->fact[0].type.dtype)->name);
+    if (!has_kernel(cx, op))
+        return quantize_in_steps(cx, call, &p, in[1], err);
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    return emit_quantize(cx, op, in, &p, out, err);
+}
+
+VfStatus vf_lower_dequantize_linear(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)}, *y, *scale;
+    VfkQuantizeParams p;
+    char op[40];
+    VF_TRY(vf_low_cast(cx, in[1], VF_F32, &in[1], err));
+    VF_TRY(spread(call, in[0], in[1], &p, err));
+    snprintf(op, sizeof op, "dequantize_%s_f32", vf_dtype_info(in[0]->dtype)->name);
+    if (has_kernel(cx, op)) {
+        VF_TRY(vf_low_new(cx, VF_F32, in[0]->rank, in[0]->dims, &y, err));
+        VF_TRY(emit_quantize(cx, op, in, &p, y, err));
+    } else {
+        VF_TRY(vf_low_convert(cx, in[0], VF_F32, 1, &y, err));
+        if (in[2] != NULL) {
+            VF_TRY(vf_low_convert(cx, in[2], VF_F32, 1, &in[2], err));
+            VF_TRY(spread_view(cx, in[2], y, &p, &in[2], err));
+            VF_TRY(vf_low_binary(cx, "sub", y, in[2], &y, err));
+        }
+        VF_TRY(spread_view(cx, in[1], y, &p, &scale, err));
+        VF_TRY(vf_low_binary(cx, "mul", y, scale, &y, err));
+    }
+    return vf_low_cast(cx, y, call->fact[0].type.dtype, &call->out[0], err);
+}
+
+VfStatus vf_lower_dynamic_quantize(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x, *out[3];
+    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
+    for (int32_t i = 0; i < 3; i++) {
+        if (!vf_low_has_out(call, i))
+            return vf_low_refuse(err, "result %d is omitted", i);
+        VF_TRY(vf_low_result(cx, call, i, &out[i], err));
+    }
+    VfkDynamicQuantizeParams p = {(int64_t)x->count};
+    VfLowEmit emit = {.op = "dynamic_quantize_f32", .params = &p, .n_in = 1, .n_out = 3, .in = &x,
+                      .out = out, .units = 1, .unit_cost = 3 * (double)p.n};
+    return vf_low_emit(cx, &emit, err);
+}
+
+/* sum, an i32, times a scale over y's scale, rounded, plus y's zero point. */
+static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum, VfLowValue *const scale[3],
+                           VfLowValue *zero, VfErr *err)
+{
+    VfLowValue *factor;
+    VfDtype to = call->fact[0].type.dtype;
+    VfLowValue *f[3];
+    for (int32_t i = 0; i < 3; i++)
+        VF_TRY(vf_low_cast(cx, scale[i], VF_F32, &f[i], err));
+    VF_TRY(vf_low_binary(cx, "mul", f[0], f[1], &factor, err));
+    VF_TRY(vf_low_binary(cx, "div", factor, f[2], &factor, err));
+    VF_TRY(vf_low_cast(cx, sum, VF_F32, &sum, err));
+    VF_TRY(vf_low_binary(cx, "mul", sum, factor, &sum, err));
+    VF_TRY(vf_low_map(cx, "round", sum, 0, 0, &sum, err));
+    VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
+    VF_TRY(vf_low_binary(cx, "add", sum, zero, &sum, err));
+    /* A cast from float saturates. */
+    VF_TRY(vf_low_convert(cx, sum, to, 1, &sum, err));
+    return vf_low_reshape_to(cx, call, 0, sum, err);
+}
+
+VfStatus vf_lower_qlinear_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[4] = {call->in[0], call->in[3], call->in[2], call->in[5]}, *sum;
+    VfLowValue *scale[3] = {call->in[1], call->in[4], call->in[6]};
+    VF_TRY(vf_low_matmul_integer(cx, in, &sum, err));
+    if (scale[0]->rank == 1 && scale[0]->count > 1)
+        VF_TRY(vf_low_reshape(cx, scale[0], 2, (int64_t[2]){scale[0]->dims[0], 1}, &scale[0], err));
+    return requantize(cx, call, sum, scale, call->in[7], err);
+}

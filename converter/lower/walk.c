@@ -1,0 +1,320 @@
+/* The walk over the nodes of a graph. */
+#include "converter/lower/ops.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "passes/ir/attr.h"
+#include "runtime/base/text.h"
+
+enum {
+    MAX_DEPTH = 64,          /* function calls and subgraphs inside each other */
+    MAX_VISIT = 4 * 1000 * 1000 /* nodes walked in all, unrolled loops included */
+};
+
+static const VfLowRow row_table[] = {
+#define VF_LOWER(op, fn, arg, flags) {VF_OP_##op, fn, arg, flags},
+#include "converter/lower/lower.def"
+#undef VF_LOWER
+};
+
+const VfLowRow *vf_low_row(VfOp op)
+{
+    for (size_t i = 0; i < sizeof row_table / sizeof *row_table; i++)
+        if (row_table[i].op == op)
+            return &row_table[i];
+    return NULL;
+}
+
+/* --- values of the graph --- */
+
+VfStatus vf_low_lookup(VfLower *cx, const VfValue *value, VfLowValue **out, VfErr *err)
+{
+    *out = NULL;
+    if (value == NULL)
+        return VF_OK;
+    if (value->id < 0 || value->id >= cx->n_env)
+        return vf_fail(err, VF_INTERNAL, "value '%s' has no number", vf_value_label(value));
+    if (cx->env[value->id] == NULL && value->tensor != NULL && value->kind != VF_VALUE_RESULT) {
+        VF_TRY(vf_low_const(cx, value->tensor, &cx->env[value->id], err));
+        cx->env[value->id]->name = value->name;
+    }
+    *out = cx->env[value->id];
+    if (*out == NULL && value->kind != VF_VALUE_INPUT)
+        return vf_fail(err, VF_INTERNAL, "value '%s' is used before it is made",
+                       vf_value_label(value));
+    return VF_OK;
+}
+
+VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err)
+{
+    for (size_t i = 0; i < cx->n_unsupported; i++)
+        if (strcmp(cx->unsupported[i], text) == 0)
+            return VF_OK;
+    VF_TRY(vf_arena_grow(cx->report_arena, (void **)&cx->unsupported, &cx->cap_unsupported,
+                         cx->n_unsupported + 1, sizeof *cx->unsupported, err));
+    const char *copy = vf_arena_string(cx->report_arena, text);
+    VF_TRY_ALLOC(copy, err);
+    cx->unsupported[cx->n_unsupported++] = copy;
+    return VF_OK;
+}
+
+/* --- attributes that name those of the enclosing function --- */
+
+static const VfAttr *list_find(const VfAttr *attr, VfBytes name)
+{
+    while (attr != NULL && !vf_bytes_is_equal(attr->name, name))
+        attr = attr->next;
+    return attr;
+}
+
+static const VfAttr *resolve_attr(const VfLower *cx, const VfAttr *attr)
+{
+    if (attr->ref.size == 0)
+        return attr;
+    if (cx->frame == NULL)
+        return NULL;
+    const VfAttr *given = list_find(cx->frame->call->first_attr, attr->ref);
+    return given != NULL ? given : list_find(cx->frame->function->first_attr_default, attr->ref);
+}
+
+static bool has_refs(const VfNode *node)
+{
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
+        if (attr->ref.size > 0)
+            return true;
+    return false;
+}
+
+/* A node like `node` whose attributes all have their values. Those the call does not give are
+ * left out, so that defaults hold. */
+static VfStatus resolve_node(VfLower *cx, const VfNode **node, VfErr *err)
+{
+    if (!has_refs(*node))
+        return VF_OK;
+    VfNode *copy = VF_NEW(cx->arena, VfNode);
+    VF_TRY_ALLOC(copy, err);
+    *copy = **node;
+    VfAttr **tail = &copy->first_attr;
+    for (const VfAttr *attr = (*node)->first_attr; attr != NULL; attr = attr->next) {
+        const VfAttr *value = resolve_attr(cx, attr);
+        if (value == NULL)
+            continue;
+        *tail = VF_NEW(cx->arena, VfAttr);
+        VF_TRY_ALLOC(*tail, err);
+        **tail = *value;
+        (*tail)->name = attr->name;
+        (*tail)->ref = (VfBytes){NULL, 0};
+        tail = &(*tail)->next;
+    }
+    *tail = NULL;
+    *node = copy;
+    return VF_OK;
+}
+
+/* --- one node --- */
+
+/* Operands in 16-bit floats become f32, results of the function go back. */
+static VfStatus call_half(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
+{
+    VfFact *fact = VF_NEW_ARRAY(cx->arena, VfFact, (size_t)call->n_out + 1);
+    VfLowValue **in = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)call->n_in + 1);
+    if (fact == NULL || in == NULL)
+        return vf_no_memory(err);
+    VfLowCall wide = *call;
+    wide.in = in;
+    wide.fact = fact;
+    for (int32_t i = 0; i < call->n_in; i++) {
+        in[i] = call->in[i];
+        if (in[i] != NULL && (in[i]->dtype == VF_F16 || in[i]->dtype == VF_BF16))
+            VF_TRY(vf_low_cast(cx, in[i], VF_F32, &in[i], err));
+    }
+    for (int32_t i = 0; i < call->n_out; i++) {
+        fact[i] = call->fact[i];
+        if (fact[i].type.dtype == VF_F16 || fact[i].type.dtype == VF_BF16)
+            fact[i].type.dtype = VF_F32;
+    }
+    VF_TRY(row->fn(cx, &wide, err));
+    for (int32_t i = 0; i < call->n_out; i++)
+        if (call->out[i] != NULL && fact[i].type.dtype != call->fact[i].type.dtype)
+            VF_TRY(vf_low_cast(cx, call->out[i], call->fact[i].type.dtype, &call->out[i], err));
+    return VF_OK;
+}
+
+static bool has_half(const VfLowCall *call)
+{
+    for (int32_t i = 0; i < call->n_in; i++)
+        if (call->in[i] != NULL && (call->in[i]->dtype == VF_F16 || call->in[i]->dtype == VF_BF16))
+            return true;
+    for (int32_t i = 0; i < call->n_out; i++)
+        if (call->fact[i].type.dtype == VF_F16 || call->fact[i].type.dtype == VF_BF16)
+            return true;
+    return false;
+}
+
+static bool is_concrete(const VfType *type)
+{
+    if (type->kind != VF_TYPE_TENSOR || type->dtype == VF_UNDEFINED || type->rank < 0)
+        return false;
+    for (int32_t i = 0; i < type->rank; i++)
+        if (!vf_dim_is_known(type->dims[i]))
+            return false;
+    return true;
+}
+
+static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
+{
+    call->arg = row->arg;
+    if ((row->flags & LOW_RAW) != 0)
+        return row->fn(cx, call, err);
+    VF_TRY(vf_low_infer(cx, call, err));
+    bool is_done = false;
+    VF_TRY(vf_low_take_known(cx, call, &is_done, err));
+    if (!is_done)
+        VF_TRY(vf_low_fold(cx, call, &is_done, err));
+    if (is_done)
+        return VF_OK;
+    for (int32_t i = 0; i < call->n_in; i++)
+        if (call->in[i] != NULL && call->in[i]->kind != LOW_TENSOR)
+            return vf_low_refuse(err, "operand %d is no tensor", i);
+    for (int32_t i = 0; i < call->n_out && (row->flags & LOW_LOOSE) == 0; i++)
+        if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
+            return vf_low_refuse(err, "the shape of result %d depends on data", i);
+    if ((row->flags & LOW_HALF) != 0 && has_half(call))
+        return call_half(cx, row, call, err);
+    return row->fn(cx, call, err);
+}
+
+static VfStatus call_function(VfLower *cx, VfLowCall *call, VfFunction *function, VfErr *err)
+{
+    const VfGraph *body = function->body;
+    VfLowFrame frame = {cx->frame, call->node, function, cx->frame == NULL ? 1 : cx->frame->depth + 1};
+    if (frame.depth > MAX_DEPTH)
+        return vf_low_refuse(err, "functions call each other %d deep", frame.depth);
+    for (int32_t i = 0; i < body->n_input; i++)
+        cx->env[body->input[i]->id] = vf_low_in(call, i);
+    cx->frame = &frame;
+    VfStatus status = vf_low_walk(cx, body, err);
+    cx->frame = frame.parent;
+    VF_TRY(status);
+    for (int32_t i = 0; i < call->n_out && i < body->ret->n_in; i++)
+        VF_TRY(vf_low_lookup(cx, vf_node_in(body->ret, i), &call->out[i], err));
+    return VF_OK;
+}
+
+static bool is_poisoned(const VfLowCall *call)
+{
+    for (int32_t i = 0; i < call->n_in; i++)
+        if (call->in[i] != NULL && call->in[i]->kind == LOW_UNKNOWN)
+            return true;
+    return false;
+}
+
+static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    const VfNode *node = call->node;
+    VfFunction *function = vf_node_function(node);
+    if (function != NULL)
+        return call_function(cx, call, function, err);
+    const VfLowRow *row = vf_low_row(node->op);
+    if (row == NULL)
+        return vf_low_refuse(err, "the operator is not implemented");
+    if (is_poisoned(call))
+        return VF_OK;
+    return call_row(cx, row, call, err);
+}
+
+/* Results for what could not be lowered, so that the walk goes on and finds the rest. */
+static VfStatus fill_missing(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    for (int32_t i = 0; i < call->n_out; i++) {
+        if (call->out[i] != NULL || call->node->out[i] == NULL)
+            continue;
+        call->out[i] = VF_NEW(cx->arena, VfLowValue);
+        VF_TRY_ALLOC(call->out[i], err);
+        call->out[i]->kind = LOW_UNKNOWN;
+        call->out[i]->buffer = LOW_NO_BUFFER;
+    }
+    return VF_OK;
+}
+
+VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out, VfErr *err)
+{
+    VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
+    VF_TRY(resolve_node(cx, &call.node, err));
+    call.opset = vf_graph_opset(node->graph, node->domain);
+    int32_t outer = cx->current_node;
+    size_t n_step = cx->n_step;
+    VF_TRY(vf_low_open_node(cx, node, err));
+    VfErr why = {0};
+    VfStatus status = lower_call(cx, &call, &why);
+    if (status == VF_UNSUPPORTED) {
+        vf_low_blame(&call, err, why.text);
+        if (cx->is_inner)
+            return status;
+        VF_TRY(vf_low_note(cx, err->text, err));
+    } else if (status != VF_OK) {
+        return vf_fail(err, status, "%s", why.text);
+    }
+    VF_TRY(fill_missing(cx, &call, err));
+    return vf_low_close_node(cx, &call, outer, n_step, err);
+}
+
+/* Keep the results of a node of the main graph for the caller. */
+static VfStatus save_results(VfLower *cx, const VfNode *node, VfErr *err)
+{
+    for (int32_t i = 0; i < node->n_out; i++) {
+        const VfValue *value = node->out[i];
+        VfLowValue *low = value != NULL ? cx->env[value->id] : NULL;
+        if (low == NULL || low->kind != LOW_TENSOR || low->dtype == VF_STRING)
+            continue;
+        VF_TRY(vf_low_dense(cx, low, &low, err));
+        cx->env[value->id] = low;
+        VF_TRY(vf_low_place(cx, low, err));
+        cx->buffer[low->buffer].is_kept = true;
+        VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->saved, &cx->cap_saved, cx->n_saved + 1,
+                             sizeof *cx->saved, err));
+        cx->saved[cx->n_saved++] =
+            (VfPlanTensor){.name = value->name, .dtype = low->dtype, .rank = low->rank,
+                           .dims = low->dims, .bytes = vf_dtype_bytes(low->dtype, low->count),
+                           .ref = {VF_SPACE_NONE, low->buffer, low->offset}};
+    }
+    return VF_OK;
+}
+
+static VfStatus walk_node(VfLower *cx, const VfNode *node, VfErr *err)
+{
+    VfLowValue **list = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)node->n_in + (size_t)node->n_out + 1);
+    VF_TRY_ALLOC(list, err);
+    VfLowValue **out = list + node->n_in;
+    if (++cx->n_visit > MAX_VISIT)
+        return vf_fail(err, VF_UNSUPPORTED, "more than %d nodes to execute: loops or functions that "
+                       "multiply", MAX_VISIT);
+    if (cx->is_done[node->id]) {
+        cx->is_done[node->id] = false;
+        return VF_OK;
+    }
+    for (int32_t i = 0; i < node->n_in; i++)
+        VF_TRY(vf_low_lookup(cx, vf_node_in(node, i), &list[i], err));
+    VF_TRY(vf_low_node(cx, node, list, out, err));
+    for (int32_t i = 0; i < node->n_out; i++)
+        if (node->out[i] != NULL)
+            cx->env[node->out[i]->id] = out[i];
+    if (cx->options.save_all && cx->depth == 1 && cx->frame == NULL)
+        return save_results(cx, node, err);
+    return VF_OK;
+}
+
+VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err)
+{
+    if (++cx->depth > MAX_DEPTH)
+        return vf_fail(err, VF_UNSUPPORTED, "graphs inside each other %d deep", cx->depth);
+    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
+        VfStatus status = walk_node(cx, node, err);
+        if (status != VF_OK)
+            return status;
+    }
+    cx->depth--;
+    return VF_OK;
+}

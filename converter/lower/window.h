@@ -1,0 +1,17 @@
+/* Sliding windows of Conv, ConvTranspose and the pools, in three axes (runtime/kernels/conv.h). */
+#ifndef VF_LOWER_WINDOW_H
+#define VF_LOWER_WINDOW_H
+
+#include "converter/lower/low.h"
+
+typedef struct VfLowWindow {
+    int32_t n; /* spatial axes of the operator, 1 to 3; the arrays are filled from the end */
+    int64_t in_dim[3], out_dim[3], kernel[3], stride[3], pad[3], pad_end[3], dilation[3];
+} VfLowWindow;
+
+/* Read kernel_shape (or `kernel` if absent), strides, dilations, pads and auto_pad. `in` and `out` are
+ * the dims of operand and result, spatial axes from 2 on. Checks all numbers. */
+VfStatus vf_low_window(const VfLowCall *call, const VfLowValue *in, const VfLowValue *out,
+                       const int64_t *kernel, VfLowWindow *window, VfErr *err);
+
+#endif

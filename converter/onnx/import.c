@@ -1,0 +1,145 @@
+#include "converter/onnx/import.h"
+
+#include <string.h>
+
+#include "converter/onnx/reader.h"
+
+/* The bytes to read and what is known of them. */
+typedef struct Source {
+    const unsigned char *data;
+    size_t size;
+    VfStorage storage;
+    const char *folder; /* or NULL */
+    VfMappedFiles *files;
+} Source;
+
+static VfStatus read_source(VfReader *reader, const Source *source, VfErr *err)
+{
+    ProtobufCMessage *message;
+    VfErr fault;
+    VfStatus status = vf_scan_unpack(&reader->scan, reader->scratch, source->data, source->size,
+                                     &onnx__model_proto__descriptor, &message, &fault);
+    if (status == VF_INVALID)
+        return vf_reader_fault(reader, VF_INVALID, "not an ONNX model, or damaged: %s",
+                               fault.text);
+    if (status != VF_OK)
+        return vf_fail(err, status, "%s", fault.text);
+    return vf_read_model(reader, (const Onnx__ModelProto *)message);
+}
+
+/* A new model from `source`, which owns nothing then. */
+static VfStatus build(const Source *source, const VfImportOptions *options, VfArena *scratch,
+                      VfReader *reader, VfErr *err)
+{
+    VfImportOptions chosen = options == NULL ? (VfImportOptions){0} : *options;
+    reader->model = vf_model_new();
+    if (reader->model == NULL) {
+        vf_mapped_files_free(source->files);
+        return vf_no_memory(err);
+    }
+    reader->model->mapping = source->files;
+    reader->model->release_mapping = vf_mapped_files_free;
+    reader->arena = reader->model->arena;
+    reader->scratch = scratch;
+    reader->scan.limit = (VfScanLimits){.depth = chosen.max_depth, .fields = chosen.max_fields};
+    reader->storage = source->storage;
+    reader->files = source->files;
+    reader->folder = source->folder;
+    reader->linked_root = chosen.linked_data_root;
+    reader->err = err;
+    VF_TRY(vf_scope_init(&reader->scope, scratch, err));
+    return read_source(reader, source, err);
+}
+
+static VfStatus import(const Source *source, const char *name, const VfImportOptions *options,
+                       VfModel **model, VfErr *err)
+{
+    VfReader reader = {0};
+    VfArena *scratch = vf_arena_new();
+    if (scratch == NULL) {
+        vf_mapped_files_free(source->files);
+        return vf_no_memory(err);
+    }
+    VfStatus status = build(source, options, scratch, &reader, err);
+    vf_arena_free(scratch);
+    if (status != VF_OK) {
+        vf_model_free(reader.model);
+        vf_context(err, "cannot read '%s'", name);
+        return status;
+    }
+    *model = reader.model;
+    return VF_OK;
+}
+
+/* Map the file; its folder is a copy in `arena`. */
+static VfStatus open_source(VfArena *arena, const char *path, Source *source, VfErr *err)
+{
+    const char *name;
+    char *folder;
+    const VfMapping *mapping;
+    VF_TRY(vf_path_split(arena, path, &folder, &name, err));
+    VfMappedFiles *files = vf_mapped_files_new();
+    VF_TRY_ALLOC(files, err);
+    VfStatus status = vf_mapped_files_add(files, path, &mapping, err);
+    if (status != VF_OK) {
+        vf_mapped_files_free(files);
+        return status;
+    }
+    *source = (Source){mapping->data, mapping->size, VF_STORAGE_FILE, folder, files};
+    return VF_OK;
+}
+
+VfStatus vf_onnx_import(const char *path, const VfImportOptions *options, VfModel **model,
+                        VfErr *err)
+{
+    Source source;
+    VfArena *arena = vf_arena_new();
+    VF_TRY_ALLOC(arena, err);
+    VfStatus status = open_source(arena, path, &source, err);
+    if (status == VF_OK)
+        status = import(&source, path, options, model, err);
+    vf_arena_free(arena);
+    return status;
+}
+
+VfStatus vf_onnx_import_memory(const void *data, size_t size, const char *name,
+                               const char *folder, const VfImportOptions *options,
+                               VfModel **model, VfErr *err)
+{
+    VfMappedFiles *files = vf_mapped_files_new();
+    VF_TRY_ALLOC(files, err);
+    Source source = {data, size, VF_STORAGE_LENT, folder, files};
+    return import(&source, name, options, model, err);
+}
+
+/* Read with faults collected; a model without any goes to the verifier. */
+static VfStatus check_source(VfArena *arena, VfArena *scratch, const Source *source,
+                             const VfImportOptions *options, VfFaults *faults, VfErr *err)
+{
+    VfReader reader = {.faults = faults, .fault_arena = arena};
+    VfStatus status = build(source, options, scratch, &reader, err);
+    if (status == VF_OK && faults->n == 0)
+        status = vf_verify(arena, reader.model, faults, err);
+    /* Reading stopped at the largest number of faults that are kept: that is an answer. */
+    if (status == VF_INVALID && faults->n > 0)
+        status = VF_OK;
+    vf_model_free(reader.model);
+    return status;
+}
+
+VfStatus vf_onnx_check(VfArena *arena, const char *path, const VfImportOptions *options,
+                       VfFaults *faults, VfErr *err)
+{
+    Source source;
+    *faults = (VfFaults){0};
+    VfArena *scratch = vf_arena_new();
+    VF_TRY_ALLOC(scratch, err);
+    VfStatus status = open_source(scratch, path, &source, err);
+    if (status == VF_OK) {
+        status = check_source(arena, scratch, &source, options, faults, err);
+        if (status != VF_OK)
+            vf_context(err, "cannot read '%s'", path);
+    }
+    vf_arena_free(scratch);
+    return status;
+}

@@ -1,0 +1,145 @@
+#include "converter/report/journal_report.h"
+
+#include <string.h>
+
+#include "passes/ir/vft.h"
+
+static void print_label(VfText *text, const char *label)
+{
+    vf_text_visible(text, label == NULL ? (VfBytes){"?", 1} : vf_bytes(label));
+}
+
+/* The node as one line of the text form. */
+static VfStatus node_line(VfArena *arena, const VfNode *node, VfBytes *line, VfErr *err)
+{
+    VfText text;
+    vf_text_init(&text, arena);
+    VF_TRY(vf_vft_print_node(node, &text, err));
+    VF_TRY(vf_text_get(&text, line, err));
+    while (line->size > 0 && line->data[line->size - 1] == '\n')
+        line->size--;
+    return VF_OK;
+}
+
+static VfStatus text_nodes(VfText *text, char sign, const VfNode *const *node, int32_t n,
+                           VfErr *err)
+{
+    for (int32_t i = 0; i < n; i++) {
+        VfBytes line;
+        VF_TRY(node_line(text->arena, node[i], &line, err));
+        vf_text_printf(text, "%c ", sign);
+        vf_text_add(text, line.data, line.size);
+        vf_text_char(text, '\n');
+    }
+    return VF_OK;
+}
+
+static void text_swaps(VfText *text, const char *what, const VfSwap *swap, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        vf_text_printf(text, "~ %s ", what);
+        print_label(text, swap[i].from == NULL ? NULL : vf_value_label(swap[i].from));
+        vf_text_string(text, " -> ");
+        print_label(text, swap[i].to == NULL ? NULL : vf_value_label(swap[i].to));
+        vf_text_char(text, '\n');
+    }
+}
+
+static VfStatus text_edit(VfText *text, const VfEdit *edit, int32_t number, VfErr *err)
+{
+    vf_text_printf(text, "@@ %d %s %s: ", number, edit->pass, edit->rule);
+    print_label(text, edit->site);
+    vf_text_string(text, " @@\n");
+    if (edit->note != NULL) {
+        vf_text_string(text, "  ");
+        print_label(text, edit->note);
+        vf_text_char(text, '\n');
+    }
+    VF_TRY(text_nodes(text, '-', edit->before, edit->n_before, err));
+    VF_TRY(text_nodes(text, '+', edit->after, edit->n_after, err));
+    text_swaps(text, "value", edit->swap, edit->n_swap);
+    text_swaps(text, "weight", edit->weight, edit->n_weight);
+    return VF_OK;
+}
+
+void vf_refusals_text(const VfJournal *journal, VfText *text)
+{
+    for (int32_t i = 0; i < journal->n_refusal; i++) {
+        const VfRefusal *refusal = &journal->refusal[i];
+        vf_text_printf(text, "%s left ", refusal->pass);
+        print_label(text, refusal->site);
+        vf_text_string(text, " alone: ");
+        print_label(text, refusal->reason);
+        vf_text_char(text, '\n');
+    }
+}
+
+VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err)
+{
+    vf_text_printf(text, "%d edits, %d sites left alone\n", journal->n_edit, journal->n_refusal);
+    for (int32_t i = 0; i < journal->n_edit; i++)
+        VF_TRY(text_edit(text, &journal->edit[i], i + 1, err));
+    vf_refusals_text(journal, text);
+    return VF_OK;
+}
+
+static VfStatus json_nodes(VfJson *json, const char *key, const VfNode *const *node, int32_t n,
+                           VfErr *err)
+{
+    vf_json_array(json, key);
+    for (int32_t i = 0; i < n; i++) {
+        VfBytes line;
+        VF_TRY(node_line(json->text.arena, node[i], &line, err));
+        vf_json_bytes(json, NULL, line);
+    }
+    vf_json_end(json);
+    return VF_OK;
+}
+
+static void json_swaps(VfJson *json, const char *key, const VfSwap *swap, int32_t n)
+{
+    vf_json_array(json, key);
+    for (int32_t i = 0; i < n; i++) {
+        vf_json_object_row(json, NULL);
+        vf_json_string(json, "from", swap[i].from == NULL ? NULL : vf_value_label(swap[i].from));
+        vf_json_string(json, "to", swap[i].to == NULL ? NULL : vf_value_label(swap[i].to));
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+}
+
+void vf_refusals_json(const VfJournal *journal, VfJson *json)
+{
+    vf_json_array(json, "refusals");
+    for (int32_t i = 0; i < journal->n_refusal; i++) {
+        const VfRefusal *refusal = &journal->refusal[i];
+        vf_json_object(json, NULL);
+        vf_json_string(json, "pass", refusal->pass);
+        vf_json_string(json, "site", refusal->site);
+        vf_json_string(json, "node", refusal->node == NULL ? NULL : vf_node_label(refusal->node));
+        vf_json_string(json, "reason", refusal->reason);
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+}
+
+VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err)
+{
+    vf_json_array(json, "edits");
+    for (int32_t i = 0; i < journal->n_edit; i++) {
+        const VfEdit *edit = &journal->edit[i];
+        vf_json_object(json, NULL);
+        vf_json_string(json, "pass", edit->pass);
+        vf_json_string(json, "rule", edit->rule);
+        vf_json_string(json, "site", edit->site);
+        vf_json_string(json, "note", edit->note);
+        VF_TRY(json_nodes(json, "before", edit->before, edit->n_before, err));
+        VF_TRY(json_nodes(json, "after", edit->after, edit->n_after, err));
+        json_swaps(json, "values", edit->swap, edit->n_swap);
+        json_swaps(json, "weights", edit->weight, edit->n_weight);
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+    vf_refusals_json(journal, json);
+    return VF_OK;
+}

@@ -1,0 +1,22 @@
+/* A journal as text and as JSON: what each pass changed and what it left alone.
+ *
+ * Text is a diff: lines beginning with - are nodes that went, + nodes that came, ~ values and
+ * weights that others took the place of.
+ */
+#ifndef VF_REPORT_JOURNAL_REPORT_H
+#define VF_REPORT_JOURNAL_REPORT_H
+
+#include "converter/report/json.h"
+#include "passes/rewrite/journal.h"
+
+/* Every edit, then every refusal. */
+VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err);
+
+/* Keys "edits" and "refusals" of the open object. */
+VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err);
+
+/* The key "refusals" alone, and refusals as lines of text. */
+void vf_refusals_json(const VfJournal *journal, VfJson *json);
+void vf_refusals_text(const VfJournal *journal, VfText *text);
+
+#endif

@@ -1,0 +1,45 @@
+#include "passes/ir/attr_default.h"
+
+static const VfAttrDefault row[] = {
+#define VF_DEF_INT(op, name, since, value) \
+    {VF_OP_##op, name, VF_ATTR_INT, since, true, value, 0, NULL},
+#define VF_DEF_FLOAT(op, name, since, value) \
+    {VF_OP_##op, name, VF_ATTR_FLOAT, since, true, 0, value, NULL},
+#define VF_DEF_STRING(op, name, since, value) \
+    {VF_OP_##op, name, VF_ATTR_STRING, since, true, 0, 0, value},
+#define VF_DEF_NONE(op, name, since, type) \
+    {VF_OP_##op, name, VF_ATTR_##type, since, false, 0, 0, NULL},
+#include "passes/ir/attr_defaults.def"
+#undef VF_DEF_INT
+#undef VF_DEF_FLOAT
+#undef VF_DEF_STRING
+#undef VF_DEF_NONE
+};
+
+enum { N_ROW = sizeof row / sizeof row[0] };
+
+/* The first row of `op` or of a later operator: rows are in the order of VfOp. */
+static int first_of(VfOp op)
+{
+    int low = 0, high = N_ROW;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (row[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const VfAttrDefault *vf_attr_default_find(VfOp op, VfBytes name, int64_t opset)
+{
+    const VfAttrDefault *found = NULL;
+    for (int i = first_of(op); i < N_ROW && row[i].op == op; i++) {
+        if (!vf_bytes_is_equal(name, vf_bytes(row[i].name)))
+            continue;
+        if (found == NULL || row[i].since <= opset)
+            found = &row[i];
+    }
+    return found;
+}

@@ -1,0 +1,165 @@
+#include "passes/ir/graph.h"
+
+#include "passes/ir/graph_private.h"
+
+static VfNode *new_ret(VfGraph *graph)
+{
+    VfNode *ret = VF_NEW(graph->model->arena, VfNode);
+    if (ret == NULL)
+        return NULL;
+    ret->id = graph->model->n_node_id++;
+    ret->op = VF_OP_RETURN;
+    ret->domain = ret->overload = ret->name = (VfBytes){"", 0};
+    ret->op_type = vf_bytes("return");
+    ret->graph = graph;
+    ret->is_linked = true;
+    return ret;
+}
+
+VfGraph *vf_graph_new(VfModel *model, VfNode *owner, VfFunction *function)
+{
+    VfGraph *graph = VF_NEW(model->arena, VfGraph);
+    if (graph == NULL)
+        return NULL;
+    graph->model = model;
+    graph->owner = owner;
+    graph->function = function;
+    graph->ret = new_ret(graph);
+    if (graph->ret == NULL)
+        return NULL;
+    graph->ret->has_uses = vf_graph_is_live(graph);
+    return graph;
+}
+
+void vf_graph_append_value(VfGraph *graph, VfValue *value)
+{
+    value->prev = graph->last_value;
+    value->next = NULL;
+    if (graph->last_value != NULL)
+        graph->last_value->next = value;
+    else
+        graph->first_value = value;
+    graph->last_value = value;
+}
+
+void vf_graph_remove_value(VfGraph *graph, VfValue *value)
+{
+    if (value->prev != NULL)
+        value->prev->next = value->next;
+    else
+        graph->first_value = value->next;
+    if (value->next != NULL)
+        value->next->prev = value->prev;
+    else
+        graph->last_value = value->prev;
+    value->prev = value->next = NULL;
+}
+
+VfValue *vf_graph_new_value(VfGraph *graph, VfValueKind kind, VfBytes name)
+{
+    VfModel *model = graph->model;
+    VfValue *value = VF_NEW(model->arena, VfValue);
+    int32_t id;
+    if (value == NULL || vf_intern_add(model->name, name, &id, NULL) != VF_OK)
+        return NULL;
+    value->name = vf_intern_get(model->name, id);
+    value->id = model->n_value_id++;
+    value->kind = kind;
+    value->graph = graph;
+    value->type.rank = VF_RANK_UNKNOWN;
+    return value;
+}
+
+VfValue *vf_graph_add_input(VfGraph *graph, VfBytes name, VfType type)
+{
+    VfArena *arena = graph->model->arena;
+    size_t capacity = (size_t)graph->input_capacity;
+    size_t need = (size_t)graph->n_input + 1;
+    VfValue *value = vf_graph_new_value(graph, VF_VALUE_INPUT, name);
+    if (value == NULL || vf_model_copy_type(graph->model, &type, &value->type, NULL) != VF_OK)
+        return NULL;
+    if (vf_arena_grow(arena, (void **)&graph->input, &capacity, need, sizeof(VfValue *), NULL) !=
+        VF_OK)
+        return NULL;
+    graph->input_capacity = (int32_t)capacity;
+    value->index = graph->n_input;
+    graph->input[graph->n_input++] = value;
+    vf_graph_append_value(graph, value);
+    return value;
+}
+
+/* The type of a tensor: all dims plain numbers. */
+static VfStatus set_tensor_type(VfValue *value, const VfTensor *tensor)
+{
+    value->type.dtype = tensor->dtype;
+    value->type.rank = tensor->rank;
+    if (tensor->rank <= 0)
+        return VF_OK;
+    size_t rank = (size_t)tensor->rank;
+    VfDim *dims = VF_NEW_ARRAY(value->graph->model->arena, VfDim, rank);
+    VF_TRY_ALLOC(dims, NULL);
+    for (size_t i = 0; i < rank; i++)
+        dims[i] = vf_dim(tensor->dims[i]);
+    value->type.dims = dims;
+    return VF_OK;
+}
+
+VfValue *vf_graph_add_const(VfGraph *graph, VfBytes name, const VfTensor *tensor)
+{
+    VfValue *value = vf_graph_new_value(graph, VF_VALUE_CONST, name);
+    if (value == NULL || set_tensor_type(value, tensor) != VF_OK)
+        return NULL;
+    value->tensor = tensor;
+    vf_graph_append_value(graph, value);
+    return value;
+}
+
+void vf_value_drop(VfValue *value)
+{
+    vf_graph_remove_value(value->graph, value);
+}
+
+VfStatus vf_graph_set_outputs(VfGraph *graph, int32_t n, VfValue *const *value, const VfBytes *name,
+                              const VfType *type, VfErr *err)
+{
+    VfModel *model = graph->model;
+    size_t count = (size_t)n;
+    VfBytes *names = VF_NEW_ARRAY(model->arena, VfBytes, count);
+    VfType *types = VF_NEW_ARRAY(model->arena, VfType, count);
+    VF_TRY_ALLOC(names, err);
+    VF_TRY_ALLOC(types, err);
+    for (int32_t i = 0; i < n; i++) {
+        VF_TRY(vf_model_copy_bytes(model, name[i], &names[i], err));
+        VF_TRY(vf_model_copy_type(model, &type[i], &types[i], err));
+    }
+    for (int32_t i = 0; i < graph->ret->n_in; i++)
+        vf_node_set_in(graph->ret, i, NULL);
+    graph->ret->n_in = 0;
+    for (int32_t i = 0; i < n; i++)
+        VF_TRY(vf_node_add_in(graph->ret, value[i], err));
+    graph->output_name = names;
+    graph->output_type = types;
+    graph->output_info = NULL;
+    return VF_OK;
+}
+
+VfValue *vf_graph_find_value(const VfGraph *graph, VfBytes name, bool outer)
+{
+    while (graph != NULL) {
+        for (VfValue *value = graph->first_value; value != NULL; value = value->next) {
+            if (vf_bytes_is_equal(value->name, name))
+                return value;
+        }
+        graph = outer && graph->owner != NULL ? graph->owner->graph : NULL;
+    }
+    return NULL;
+}
+
+VfNode *vf_graph_find_node(const VfGraph *graph, VfBytes name)
+{
+    for (VfNode *node = graph->first_node; node != NULL; node = node->next) {
+        if (vf_bytes_is_equal(node->name, name))
+            return node;
+    }
+    return NULL;
+}

@@ -1,0 +1,93 @@
+#include "passes/ir/infer.h"
+
+#include "passes/ir/infer_op.h"
+
+static VfInferFn *const table[VF_OP_COUNT] = {
+#define VF_INFER(op, function) [VF_OP_##op] = function,
+#include "passes/ir/infer_table.def"
+#undef VF_INFER
+};
+
+VfInferFn *vf_infer_find(VfOp op)
+{
+    return op >= 0 && op < VF_OP_COUNT ? table[op] : NULL;
+}
+
+VfFact vf_value_fact(const VfValue *value)
+{
+    return (VfFact){value->type, vf_value_const(value), value->content, value->n_content};
+}
+
+/* Contents that are plain numbers throughout, as a tensor, so that callers with static shapes need
+ * only look at `tensor`. */
+static VfStatus number_tensor(const VfInferCx *cx, VfFact *fact)
+{
+    const VfType *type = &fact->type;
+    if (type->kind != VF_TYPE_TENSOR || (type->rank != 0 && type->rank != 1) ||
+        type->dtype == VF_UNDEFINED)
+        return VF_OK;
+    for (int32_t i = 0; i < fact->n_content; i++)
+        if (!vf_dim_is_known(fact->content[i]))
+            return VF_OK;
+    VfTensor *tensor;
+    void *data;
+    const int64_t dims[1] = {fact->n_content};
+    VF_TRY(vf_tensor_new(cx->arena, type->dtype, type->rank, dims, &tensor, &data, cx->err));
+    for (int32_t i = 0; i < fact->n_content; i++) {
+        if (type->dtype == VF_I64)
+            ((int64_t *)data)[i] = fact->content[i].k;
+        else
+            vf_tensor_put_double(data, type->dtype, (size_t)i, (double)fact->content[i].k);
+    }
+    fact->tensor = tensor;
+    return VF_OK;
+}
+
+/* A view of a constant is a constant. */
+static VfStatus view_tensor(const VfInferCx *cx, VfFact *fact)
+{
+    const VfFact *from = vf_infer_in(cx, 0);
+    if (!vf_op_has(cx->node->op, VF_OPF_VIEW) || !from || !from->tensor ||
+        from->tensor->dtype == VF_STRING || fact->type.kind != VF_TYPE_TENSOR ||
+        !vf_type_is_static(&fact->type))
+        return VF_OK;
+    int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)fact->type.rank);
+    VF_TRY_ALLOC(dims, cx->err);
+    for (int32_t i = 0; i < fact->type.rank; i++)
+        dims[i] = fact->type.dims[i].k;
+    fact->tensor = vf_tensor_view(cx->arena, from->tensor, fact->type.rank, dims);
+    return VF_OK;
+}
+
+static VfStatus finish(const VfInferCx *cx)
+{
+    for (int32_t i = 0; i < cx->n_out; i++) {
+        VfFact *fact = &cx->out[i];
+        if (!fact->tensor && fact->content)
+            VF_TRY(number_tensor(cx, fact));
+        if (!fact->tensor && i == 0)
+            VF_TRY(view_tensor(cx, fact));
+    }
+    return VF_OK;
+}
+
+VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
+                       const VfFact *const *in, VfFact *out, VfErr *err)
+{
+    VfInferFn *function = vf_infer_find(node->op);
+    VfInferCx cx = {.arena = arena,
+                    .symbols = symbols,
+                    .node = node,
+                    .n_in = node->n_in,
+                    .n_out = node->n_out,
+                    .in = in,
+                    .out = out,
+                    .err = err};
+    for (int32_t i = 0; i < node->n_out; i++)
+        out[i] = (VfFact){.type = {VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL}};
+    if (!function)
+        return VF_OK;
+    cx.opset = vf_graph_opset(node->graph, node->domain);
+    VF_TRY(function(&cx));
+    return finish(&cx);
+}

@@ -1,0 +1,157 @@
+/* Attention operators of ONNX (opset 23) and of com.microsoft.
+ *
+ * Letters: B batch, H heads of the queries, G heads of keys and values, S queries, L keys, D and E
+ * widths of a key's and a value's head.
+ */
+#include "passes/ir/infer_op.h"
+
+typedef struct Heads {
+    VfDim batch, q_heads, kv_heads, queries, keys, past, width, value_width;
+    bool is_flat; /* rank 3: heads lie in the last axis */
+} Heads;
+
+static VfStatus head_count(const VfInferCx *cx, const char *name, VfDim *out)
+{
+    int64_t n = vf_node_int(cx->node, name);
+    if (n < 1)
+        return vf_infer_fail(cx, "attribute '%s' is %lld", name, (long long)n);
+    *out = vf_dim(n);
+    return VF_OK;
+}
+
+static VfStatus head_width(const VfInferCx *cx, int32_t slot, VfDim heads, VfDim *out)
+{
+    VfDim all = vf_infer_dim_of(cx, slot, 2);
+    if (vf_dim_is_known(all) && all.k % heads.k != 0)
+        return vf_infer_fail(cx, "%lld columns do not divide into %lld heads", (long long)all.k,
+                             (long long)heads.k);
+    *out = vf_infer_over(cx, all, heads.k);
+    return VF_OK;
+}
+
+static VfStatus read_heads(const VfInferCx *cx, Heads *h)
+{
+    const VfType *q = vf_infer_shape_of(cx, 0);
+    h->is_flat = q->rank == 3;
+    h->batch = q->dims[0];
+    h->queries = q->dims[h->is_flat ? 1 : 2];
+    h->keys = vf_infer_dim_of(cx, 1, h->is_flat ? 1 : 2);
+    h->past = vf_infer_in(cx, 4) ? vf_infer_dim_of(cx, 4, 2) : vf_dim(0);
+    if (!h->is_flat) {
+        h->q_heads = q->dims[1];
+        h->kv_heads = vf_infer_dim_of(cx, 1, 1);
+        h->width = q->dims[3];
+        h->value_width = vf_infer_dim_of(cx, 2, 3);
+        return VF_OK;
+    }
+    VF_TRY(head_count(cx, "q_num_heads", &h->q_heads));
+    VF_TRY(head_count(cx, "kv_num_heads", &h->kv_heads));
+    VF_TRY(head_width(cx, 0, h->q_heads, &h->width));
+    return head_width(cx, 2, h->kv_heads, &h->value_width);
+}
+
+static VfStatus set_four(const VfInferCx *cx, int32_t index, VfDtype dtype, const VfDim four[4])
+{
+    VfDim *dims = vf_infer_copy_dims(cx, 4, four);
+    VF_TRY_ALLOC(dims, cx->err);
+    vf_infer_set(cx, index, dtype, 4, dims);
+    return VF_OK;
+}
+
+static VfStatus set_output(const VfInferCx *cx, const Heads *h)
+{
+    VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    if (!h->is_flat)
+        return set_four(cx, 0, dtype, (VfDim[4]){h->batch, h->q_heads, h->queries, h->value_width});
+    VfDim *dims = vf_infer_new_dims(cx, 3);
+    VF_TRY_ALLOC(dims, cx->err);
+    dims[0] = h->batch;
+    dims[1] = h->queries;
+    dims[2] = vf_dim_mul(cx->symbols, h->q_heads, h->value_width);
+    vf_infer_set(cx, 0, dtype, 3, dims);
+    return VF_OK;
+}
+
+VfStatus vf_infer_attention(const VfInferCx *cx)
+{
+    const VfType *q = vf_infer_shape_of(cx, 0), *k = vf_infer_shape_of(cx, 1),
+                 *v = vf_infer_shape_of(cx, 2);
+    VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    Heads h = {0};
+    vf_infer_set_dtype(cx, 0, dtype);
+    vf_infer_set_dtype(cx, 1, vf_infer_dtype_of(cx, 1));
+    vf_infer_set_dtype(cx, 2, vf_infer_dtype_of(cx, 2));
+    vf_infer_set_dtype(cx, 3, dtype);
+    if (!q)
+        return VF_OK;
+    if ((q->rank != 3 && q->rank != 4) || (k && k->rank != q->rank) || (v && v->rank != q->rank))
+        return vf_infer_fail(cx, "queries, keys and values are not all of rank 3 or all of rank 4");
+    VF_TRY(read_heads(cx, &h));
+    VF_TRY(set_output(cx, &h));
+    VfDim total = vf_dim_add(cx->symbols, h.past, h.keys);
+    VF_TRY(
+        set_four(cx, 1, vf_infer_dtype_of(cx, 1), (VfDim[4]){h.batch, h.kv_heads, total, h.width}));
+    VF_TRY(set_four(cx, 2, vf_infer_dtype_of(cx, 2),
+                    (VfDim[4]){h.batch, h.kv_heads, total, h.value_width}));
+    return set_four(cx, 3, dtype, (VfDim[4]){h.batch, h.q_heads, h.queries, total});
+}
+
+VfStatus vf_infer_rotary_embedding(const VfInferCx *cx)
+{
+    VF_TRY(vf_infer_need_rank(cx, 0, 3, 4));
+    vf_infer_set_like(cx, 0, 0);
+    return VF_OK;
+}
+
+/* com.microsoft: operand 0 [B, S, hidden in], weight [hidden in, Q + K + V]. */
+VfStatus vf_infer_ms_attention(const VfInferCx *cx)
+{
+    VfIntList sizes;
+    VfDim *dims = vf_infer_new_dims(cx, 3);
+    VF_TRY_ALLOC(dims, cx->err);
+    VF_TRY(vf_infer_ints(cx, "qkv_hidden_sizes", -1, &sizes));
+    dims[0] = vf_infer_dim_of(cx, 0, 0);
+    dims[1] = vf_infer_dim_of(cx, 0, 1);
+    dims[2] = vf_infer_over(cx, vf_infer_dim_of(cx, 1, 1), 3);
+    if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
+        dims[2] = vf_dim(sizes.value[2]);
+    vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
+    return VF_OK;
+}
+
+/* com.microsoft: queries [B, S, H*D], values [B, L, H*E] when they are separate. */
+VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
+{
+    const VfType *q = vf_infer_shape_of(cx, 0), *v = vf_infer_shape_of(cx, 2);
+    vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
+    if (!q || !v || q->rank != 3 || v->rank != 3)
+        return VF_OK;
+    VfDim *dims = vf_infer_copy_dims(cx, 3, q->dims);
+    VF_TRY_ALLOC(dims, cx->err);
+    dims[2] = v->dims[2];
+    vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
+    return VF_OK;
+}
+
+/* Operators whose first result is like their first operand, whatever the others are. */
+VfStatus vf_infer_first_like(const VfInferCx *cx)
+{
+    vf_infer_set_like(cx, 0, 0);
+    return VF_OK;
+}
+
+/* [B, C, L...] stays; the state is the last k - 1 columns. */
+VfStatus vf_infer_causal_conv(const VfInferCx *cx)
+{
+    const VfType *x = vf_infer_shape_of(cx, 0), *w = vf_infer_shape_of(cx, 1);
+    VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    vf_infer_set_like(cx, 0, 0);
+    vf_infer_set_dtype(cx, 1, dtype);
+    if (!x || !w || x->rank != 3 || w->rank != 3)
+        return VF_OK;
+    VfDim *dims = vf_infer_copy_dims(cx, 3, x->dims);
+    VF_TRY_ALLOC(dims, cx->err);
+    dims[2] = vf_infer_plus(cx, w->dims[2], -1);
+    vf_infer_set(cx, 1, dtype, 3, dims);
+    return VF_OK;
+}

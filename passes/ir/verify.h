@@ -1,0 +1,23 @@
+/* Checks that a graph is well formed; run before and after every pass, and by `vitfold check`.
+ *
+ * Collects all faults, each a sentence naming node (name and id) and value: operand defined
+ * before use, use lists consistent, unique names in scope, arity against ops.def, attribute
+ * types, opset imported, outputs defined, no cycles, tensor sizes, types compatible.
+ */
+#ifndef VF_IR_VERIFY_H
+#define VF_IR_VERIFY_H
+
+#include "passes/ir/graph.h"
+
+typedef struct VfFaults {
+    int32_t n;
+    const char **text; /* one sentence each, in the arena given */
+} VfFaults;
+
+/* VF_OK and n == 0: well formed. VF_OK with n > 0: faults found. Else out of memory. */
+VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
+
+/* VF_INVALID with the first fault and their number as the sentence if there is any. */
+VfStatus vf_verify_all(const VfModel *model, VfErr *err);
+
+#endif

@@ -1,0 +1,152 @@
+#include "passes/ir/attr_default.h"
+#include "passes/ir/verify_private.h"
+
+#define LABEL(node) vf_node_label(node), (int)(node)->id
+
+VfStatus vf_verify_tensor(VfVerify *v, const VfTensor *tensor, const char *what)
+{
+    size_t count;
+    if (tensor->dtype <= VF_UNDEFINED || tensor->dtype >= VF_DTYPE_COUNT)
+        return vf_verify_fault(v, "data of '%s' is of unknown dtype %d", what, (int)tensor->dtype);
+    if (vf_dims_count(tensor->rank, tensor->dims, &count, NULL) != VF_OK || count != tensor->count)
+        return vf_verify_fault(v, "data of '%s' counts %zu elements, which its shape does not",
+                               what, tensor->count);
+    if (vf_dtype_bytes(tensor->dtype, count) != tensor->bytes)
+        return vf_verify_fault(v, "data of '%s' has %zu bytes, which its shape does not need", what,
+                               tensor->bytes);
+    if (count > 0 && tensor->data == NULL)
+        return vf_verify_fault(v, "data of '%s' is missing", what);
+    return VF_OK;
+}
+
+/* --- operator and arity --- */
+
+static VfStatus check_count(VfVerify *v, const VfNode *node, const char *what, int32_t n,
+                            int32_t min, int32_t max)
+{
+    if (n >= min && (max < 0 || n <= max))
+        return VF_OK;
+    if (max < 0)
+        return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, needs at least %d", LABEL(node),
+                               (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min);
+    return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, takes %d to %d", LABEL(node),
+                           (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min,
+                           (int)max);
+}
+
+static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
+{
+    const VfOpInfo *info = vf_op_info(node->op);
+    if (vf_op_find(node->domain, node->op_type) != node->op)
+        return vf_verify_fault(v, "node '%s' (#%d): operator %.*s is recorded as another",
+                               LABEL(node), (int)node->op_type.size, node->op_type.data);
+    VF_TRY(check_count(v, node, "operands", node->n_in, info->min_in, info->max_in));
+    VF_TRY(check_count(v, node, "results", node->n_out, info->min_out, info->max_out));
+    for (int32_t i = 0; i < info->min_in && i < node->n_in; i++) {
+        /* number of turns and condition of Loop, lengths of the Scan of opset 8 may be omitted */
+        bool may_lack = node->op == VF_OP_LOOP || node->op == VF_OP_SCAN;
+        if (node->in[i].value == NULL && !may_lack)
+            VF_TRY(vf_verify_fault(v, "node '%s' (#%d): %s lacks operand %d", LABEL(node),
+                                   info->name, (int)i));
+    }
+    if (opset != 0 && opset < info->since)
+        return vf_verify_fault(v, "node '%s' (#%d): %s needs opset %d, the model imports %lld",
+                               LABEL(node), info->name, (int)info->since, (long long)opset);
+    return VF_OK;
+}
+
+static VfStatus check_call(VfVerify *v, const VfNode *node, const VfFunction *function)
+{
+    VF_TRY(check_count(v, node, "operands", node->n_in, 0, function->body->n_input));
+    return check_count(v, node, "results", node->n_out, 0, function->body->ret->n_in);
+}
+
+static VfStatus check_operator(VfVerify *v, const VfNode *node)
+{
+    int64_t opset = vf_graph_opset(node->graph, node->domain);
+    const VfFunction *function = vf_node_function(node);
+    if (opset == 0 && function == NULL)
+        VF_TRY(vf_verify_fault(v, "node '%s' (#%d): domain '%.*s' of %.*s is not imported",
+                               LABEL(node), (int)node->domain.size, node->domain.data,
+                               (int)node->op_type.size, node->op_type.data));
+    if (function != NULL)
+        return check_call(v, node, function);
+    return node->op == VF_OP_OTHER ? VF_OK : check_row(v, node, opset);
+}
+
+/* --- attributes --- */
+
+static VfStatus check_attr_name(VfVerify *v, const VfNode *node, const VfAttr *attr)
+{
+    int32_t id;
+    VF_TRY(vf_intern_add(v->attr_name, attr->name, &id, v->err));
+    VF_TRY(vf_arena_grow(v->arena, (void **)&v->attr_owner, &v->attr_capacity, (size_t)id + 1,
+                         sizeof *v->attr_owner, v->err));
+    bool is_twice = v->attr_owner[id] == node->id + 1;
+    v->attr_owner[id] = node->id + 1;
+    if (is_twice)
+        return vf_verify_fault(v, "node '%s' (#%d): attribute '%s' is given twice", LABEL(node),
+                               vf_intern_get(v->attr_name, id).data);
+    return VF_OK;
+}
+
+static bool has_payload(const VfAttr *attr)
+{
+    switch (attr->type) {
+    case VF_ATTR_TENSOR:
+        return attr->tensor != NULL;
+    case VF_ATTR_GRAPH:
+        return attr->graph != NULL;
+    case VF_ATTR_FLOATS:
+        return attr->n == 0 || (attr->n > 0 && attr->floats != NULL);
+    case VF_ATTR_INTS:
+        return attr->n == 0 || (attr->n > 0 && attr->ints != NULL);
+    case VF_ATTR_STRINGS:
+        return attr->n == 0 || (attr->n > 0 && attr->strings != NULL);
+    case VF_ATTR_TENSORS:
+        return attr->n == 0 || (attr->n > 0 && attr->tensors != NULL);
+    case VF_ATTR_GRAPHS:
+        return attr->n == 0 || (attr->n > 0 && attr->graphs != NULL);
+    default:
+        return true;
+    }
+}
+
+static VfStatus check_attr_tensors(VfVerify *v, const VfAttr *attr)
+{
+    const char *name = vf_arena_copy(v->arena, attr->name.data, attr->name.size);
+    VF_TRY_ALLOC(name, v->err);
+    if (attr->type == VF_ATTR_TENSOR)
+        return vf_verify_tensor(v, attr->tensor, name);
+    for (int32_t i = 0; attr->type == VF_ATTR_TENSORS && i < attr->n; i++)
+        VF_TRY(vf_verify_tensor(v, attr->tensors[i], name));
+    return VF_OK;
+}
+
+static VfStatus check_attr(VfVerify *v, const VfNode *node, const VfAttr *attr, int64_t opset)
+{
+    const VfAttrDefault *row = vf_attr_default_find(node->op, attr->name, opset);
+    VF_TRY(check_attr_name(v, node, attr));
+    if (attr->type <= VF_ATTR_UNDEFINED || attr->type > VF_ATTR_TYPE_PROTOS)
+        return vf_verify_fault(v, "node '%s' (#%d): attribute '%.*s' has no type", LABEL(node),
+                               (int)attr->name.size, attr->name.data);
+    if (row != NULL && row->type != attr->type)
+        return vf_verify_fault(v, "node '%s' (#%d): attribute '%s' of %.*s is of type %d, not %d",
+                               LABEL(node), row->name, (int)node->op_type.size, node->op_type.data,
+                               (int)attr->type, (int)row->type);
+    if (attr->ref.size != 0)
+        return VF_OK;
+    if (!has_payload(attr))
+        return vf_verify_fault(v, "node '%s' (#%d): attribute '%.*s' has no value", LABEL(node),
+                               (int)attr->name.size, attr->name.data);
+    return check_attr_tensors(v, attr);
+}
+
+VfStatus vf_verify_node(VfVerify *v, const VfNode *node)
+{
+    int64_t opset = vf_graph_opset(node->graph, node->domain);
+    VF_TRY(check_operator(v, node));
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
+        VF_TRY(check_attr(v, node, attr, opset));
+    return VF_OK;
+}

@@ -1,0 +1,110 @@
+/* Attention that is one operator.
+ *
+ * Source: ONNX Attention (23, 24), LinearAttention (27); com.microsoft Attention,
+ * MultiHeadAttention, GroupQueryAttention, PackedAttention, DecoderMaskedMultiHeadAttention.
+ */
+#include "passes/match/attention_parts.h"
+
+#include <math.h>
+
+#include "passes/ir/attr.h"
+#include "passes/match/facts.h"
+
+/* Columns: operator, attribute with the number of heads, attribute that makes it causal, operands:
+ * query, key, value, mask, bias (-1 none). One packed operand: query == key == value. */
+typedef struct FusedForm {
+    VfOp op;
+    const char *heads, *causal;
+    int8_t q, k, v, mask, bias;
+    VfAttentionKind kind;
+} FusedForm;
+
+static const FusedForm fused_form[] = {
+    {VF_OP_ATTENTION, "q_num_heads", "is_causal", 0, 1, 2, 3, -1, VF_ATTENTION_SOFTMAX},
+    {VF_OP_LINEAR_ATTENTION, "q_num_heads", NULL, 0, 1, 2, -1, -1, VF_ATTENTION_LINEAR},
+    {VF_OP_MS_ATTENTION, "num_heads", "unidirectional", 0, 0, 0, 3, 5, VF_ATTENTION_SOFTMAX},
+    {VF_OP_MS_MULTI_HEAD_ATTENTION, "num_heads", "unidirectional", 0, 1, 2, 4, 5,
+     VF_ATTENTION_SOFTMAX},
+    {VF_OP_MS_GROUP_QUERY_ATTENTION, "num_heads", NULL, 0, 1, 2, -1, -1, VF_ATTENTION_SOFTMAX},
+    {VF_OP_MS_PACKED_ATTENTION, "num_heads", NULL, 0, 0, 0, -1, 5, VF_ATTENTION_SOFTMAX},
+    {VF_OP_MS_DECODER_MASKED_MULTI_HEAD_ATTENTION, "num_heads", NULL, 0, 1, 2, 3, 4,
+     VF_ATTENTION_SOFTMAX},
+};
+
+static const FusedForm *find_form(VfOp op)
+{
+    for (size_t i = 0; i < sizeof(fused_form) / sizeof(fused_form[0]); i++) {
+        if (fused_form[i].op == op)
+            return &fused_form[i];
+    }
+    return NULL;
+}
+
+/* [B, H, L, d], or [B, L, H*d] with the heads as an attribute. */
+static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttention *site)
+{
+    int64_t heads = vf_node_attr(node, form->heads) ? vf_node_int(node, form->heads) : 0;
+    bool is_4d = site->q != NULL && site->q->type.rank == 4;
+    if (site->k == NULL)
+        site->k = site->q;
+    if (site->v == NULL)
+        site->v = site->k;
+    site->heads = is_4d ? vf_dim_at(site->q, 1) : heads > 0 ? vf_dim(heads) : vf_dim_unknown();
+    site->n_q = vf_dim_at(site->q, -2);
+    site->n_k = vf_dim_at(site->k, -2);
+    VfDim width = vf_dim_at(site->q, -1), width_v = vf_dim_at(site->v, -1);
+    bool is_packed = form->q == form->k;
+    if (is_4d) {
+        site->d = width;
+        site->d_v = width_v;
+    } else if (!is_packed && heads > 0 && vf_dim_is_known(width) && vf_dim_is_known(width_v)) {
+        site->d = vf_dim(width.k / heads);
+        site->d_v = vf_dim(width_v.k / heads);
+    }
+    site->windows = vf_dim(1);
+}
+
+static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_mask)
+{
+    VfValue *value = slot < 0 ? NULL : vf_node_in(node, slot);
+    double low = (double)NAN, high;
+    if (value == NULL)
+        return;
+    if (vf_const_range(value, &low, &high) && value->type.dtype != VF_BOOL)
+        is_mask = low <= -100.0;
+    site->term[site->n_term++] = (VfLogitTerm){node, value, is_mask, low};
+    site->has_bias = site->has_bias || !is_mask;
+    if (is_mask)
+        site->mask = vf_value_const(value) ? VF_MASK_CONST : VF_MASK_RUNTIME;
+}
+
+VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
+{
+    const FusedForm *form = find_form(node->op);
+    if (form == NULL)
+        return VF_OK;
+    VfAttention *site = vf_scan_add(scan, form->kind, node);
+    VF_TRY_ALLOC(site, err);
+    site->q = vf_node_in(node, form->q);
+    site->k = vf_node_in(node, form->k);
+    site->v = vf_node_in(node, form->v);
+    site->value_node = node;
+    site->out = vf_node_out(node, 0);
+    describe_sizes(node, form, site);
+    add_operand(site, node, form->mask, true);
+    add_operand(site, node, form->bias, false);
+    bool has_scale = vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0.0;
+    if (has_scale)
+        site->scale = vf_node_float(node, "scale");
+    else if (vf_dim_is_known(site->d) && site->d.k > 0)
+        site->scale = 1.0 / sqrt((double)site->d.k);
+    else
+        site->scale = (double)NAN;
+    site->is_causal = form->causal != NULL && vf_node_attr(node, form->causal) != NULL &&
+                      vf_node_int(node, form->causal) != 0;
+    if (site->is_causal)
+        site->mask = VF_MASK_CAUSAL;
+    site->is_cross = site->q != site->k && vf_dim_is_known(site->n_q) &&
+                     vf_dim_is_known(site->n_k) && site->n_q.k != site->n_k.k;
+    return VF_OK;
+}

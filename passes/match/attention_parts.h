@@ -1,0 +1,125 @@
+/* Inside of the attention matcher: one scan of a model, and the two products around a softmax.
+ *
+ *     scores:  S = Q Kᵀ             a product; `key` is the axis the softmax normalises over
+ *     values:  O = P V              a product that sums over that axis
+ */
+#ifndef VF_MATCH_ATTENTION_PARTS_H
+#define VF_MATCH_ATTENTION_PARTS_H
+
+#include "passes/match/attention.h"
+#include "passes/match/axis.h"
+#include "passes/match/product.h"
+
+enum { VF_PATH_MAX = 24 };
+
+/* One scan of a model; all memory in `arena`. */
+typedef struct VfScan {
+    VfArena *arena;
+    VfModel *model;
+    VfAxes *axes;
+    VfAttention *site;
+    size_t site_capacity;
+    VfMiss *miss;
+    size_t miss_capacity;
+    int32_t n_site, n_miss;
+    bool *is_taken; /* by node id: value products, and products inside of sites */
+} VfScan;
+
+/* Nodes from a value up to the product, nearest to the value first; `slot` says which operand leads
+ * on. */
+typedef struct VfPath {
+    VfNode *node[VF_PATH_MAX];
+    int32_t slot[VF_PATH_MAX];
+    int32_t n;
+} VfPath;
+
+typedef enum VfScoreRank {
+    VF_SCORE_NONE,
+    VF_SCORE_CONST_QUERY, /* one operand constant: a linear layer, or a constant query */
+    VF_SCORE_MIXED, /* run-time product, but a layer mixes the scores on the way (talking heads) */
+    VF_SCORE_PLAIN  /* run-time product, element-wise operators and movers on the way */
+} VfScoreRank;
+
+/* The product that makes the scores, found by walking up from the logits. */
+typedef struct VfScores {
+    VfScoreRank rank;
+    VfProduct product;
+    int32_t query_in, key_in; /* operands */
+    int32_t key_axis;         /* of the product's result */
+    const VfNode *mixer;      /* MIXED: the first layer in between */
+    VfPath path;
+    const VfNode *stop;   /* NONE: where the search ended nearest to a product */
+    const char *stop_why; /* NONE: fact that failed there, fixed text */
+} VfScores;
+
+/* Walk up from `value` whose axis `axis` counts keys. */
+void vf_find_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *scores);
+
+/* The product (or Mul and ReduceSum) that sums over the keys, found by walking down. */
+typedef struct VfValues {
+    VfNode *node;      /* MatMul, Einsum or the ReduceSum; NULL: not found */
+    VfProduct product; /* n_in 0 when it is Mul and ReduceSum */
+    int32_t probs_in, value_in;
+    VfValue *probs; /* what it reads */
+    VfValue *v;
+    const VfNode *mixer; /* a layer or operator between softmax and product, or NULL */
+    const VfNode
+        *stop; /* not found: a reader that leads elsewhere, or NULL: no reader but outputs */
+    const char *stop_why; /* fact that failed there, fixed text */
+} VfValues;
+
+void vf_find_values(const VfScan *scan, VfValue *probs, int32_t axis, VfValues *values);
+
+/* A normaliser over one axis: Softmax, BiasSoftmax, or Exp/ReduceSum/Div written out. */
+typedef struct VfNormaliser {
+    VfNode *node;    /* makes the probabilities */
+    VfValue *logits; /* operand before any subtraction of the maximum */
+    VfValue *probs;
+    int64_t axis;  /* as stated; negative from the end */
+    VfValue *bias; /* BiasSoftmax: what it adds, NULL otherwise */
+    bool is_flat;  /* old opset: axes from `axis` on are normalised over together */
+} VfNormaliser;
+
+bool vf_normaliser_of(VfNode *node, VfNormaliser *norm);
+
+/* Fill q, k, v, scale, terms, heads, sizes, mask kind, window, grid of a site whose nodes are set.
+ * `values` may be NULL. */
+VfStatus vf_describe_scores(VfScan *scan, const VfScores *scores, const VfValues *values,
+                            VfAttention *site, VfErr *err);
+/* The part about heads, windows, grid; axes of the scores. */
+void vf_describe_axes(const VfScan *scan, const VfScores *scores, VfAttention *site);
+/* Take the token grid and prefix of `axis` (may be NULL); false when it has none. */
+bool vf_set_grid(VfAttention *site, const VfAxis *axis);
+/* Mask kind and causality from the terms. */
+void vf_describe_mask(const VfScan *scan, VfAttention *site);
+
+/* What a product of queries and keys is, told by the roles of its axes. */
+typedef enum VfScoreAxes {
+    VF_SCORES_TOKENS,   /* sums over channels, counts tokens: scores of tokens */
+    VF_SCORES_CHANNELS, /* sums over tokens, counts channels: channel attention, or Kᵀ V */
+    VF_SCORES_UNKNOWN,  /* roles not known */
+    VF_SCORES_NEITHER   /* roles known, and they contradict both */
+} VfScoreAxes;
+
+VfScoreAxes vf_score_axes(const VfScan *scan, const VfScores *scores);
+
+/* A new site in `scan`, or NULL when out of memory. Valid until the next call. */
+VfAttention *vf_scan_add(VfScan *scan, VfAttentionKind kind, VfNode *norm_node);
+
+/* Record a miss; the sentence is formatted in the scan's arena. */
+VfStatus vf_scan_miss(VfScan *scan, VfNode *node, const char *rule, VfErr *err, const char *fmt,
+                      ...) VF_PRINTF(5, 6);
+
+/* The recognisers: each looks at one node and adds at most one site or miss. */
+VfStatus vf_match_softmax(VfScan *scan, VfNode *node, VfErr *err);
+VfStatus vf_match_product_pair(VfScan *scan, VfNode *node, VfErr *err);
+VfStatus vf_match_additive(VfScan *scan, VfNode *node, VfErr *err);
+VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err);
+
+/* Point-wise function that ends at `value`: its name, and what it is applied to; NULL if none. */
+const char *vf_pointwise_of(VfValue *value, VfValue **of);
+
+/* "f32[2,4,8,8]" of a value; "?" when out of memory. */
+const char *vf_scan_type(const VfScan *scan, const VfValue *value);
+
+#endif

@@ -1,0 +1,278 @@
+/* LayerNorm and RMSNorm, as operators and written out. */
+#include "passes/match/norm_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "passes/ir/attr.h"
+#include "passes/match/facts.h"
+#include "passes/match/pattern.h"
+
+/* Slots of the patterns below. */
+enum { SLOT_X = 1, SLOT_MEAN, SLOT_VAR, SLOT_EPSILON };
+
+/* --- LayerNorm: (x - mean) / sqrt(var + eps) --- */
+
+static const VfPattern mean = {.kind = VF_PATTERN_OP,
+                               .op = VF_OP_REDUCE_MEAN,
+                               .slot = SLOT_MEAN,
+                               .n_in = 1,
+                               .in = {VF_PAT_ANY(SLOT_X)}};
+static const VfPattern centred = VF_PAT_OP2(SUB, VF_PAT_ANY(SLOT_X), &mean);
+static const VfPattern centred_cast = VF_PAT_OP1(CAST, &centred);
+static const VfPattern centred_any = VF_PAT_ALT2(&centred, &centred_cast);
+static const VfPattern square_pow = VF_PAT_OP2(POW, &centred_any, VF_PAT_NUMBER(2.0));
+static const VfPattern square_mul = VF_PAT_OP2(MUL, &centred_any, &centred_any);
+static const VfPattern square = VF_PAT_ALT2(&square_pow, &square_mul);
+static const VfPattern var_mean = {
+    .kind = VF_PATTERN_OP, .op = VF_OP_REDUCE_MEAN, .slot = SLOT_VAR, .n_in = 1, .in = {&square}};
+
+/* The centred value divided may be another node than the one squared. */
+static const VfPattern mean_again = VF_PAT_OP1(REDUCE_MEAN, VF_PAT_ANY(SLOT_X));
+static const VfPattern centred_again = VF_PAT_OP2(SUB, VF_PAT_ANY(SLOT_X), &mean_again);
+static const VfPattern again_cast = VF_PAT_OP1(CAST, &centred_again);
+static const VfPattern centred_out = VF_PAT_ALT2(&centred_again, &again_cast);
+
+/* var = mean(x^2) - mean(x)^2 */
+static const VfPattern x_pow = VF_PAT_OP2(POW, VF_PAT_ANY(SLOT_X), VF_PAT_NUMBER(2.0));
+static const VfPattern x_mul = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), VF_PAT_ANY(SLOT_X));
+static const VfPattern x_square = VF_PAT_ALT2(&x_pow, &x_mul);
+static const VfPattern mean_square = {
+    .kind = VF_PATTERN_OP, .op = VF_OP_REDUCE_MEAN, .slot = SLOT_VAR, .n_in = 1, .in = {&x_square}};
+static const VfPattern mean_pow = VF_PAT_OP2(POW, &mean, VF_PAT_NUMBER(2.0));
+static const VfPattern mean_mul = VF_PAT_OP2(MUL, &mean, &mean);
+static const VfPattern squared_mean = VF_PAT_ALT2(&mean_pow, &mean_mul);
+static const VfPattern var_difference = VF_PAT_OP2(SUB, &mean_square, &squared_mean);
+static const VfPattern var = VF_PAT_ALT2(&var_mean, &var_difference);
+
+static const VfPattern var_eps = VF_PAT_OP2(ADD, &var, VF_PAT_SCALAR(SLOT_EPSILON));
+
+/* --- the division, over a variance or a mean square plus epsilon ("floor") --- */
+
+#define ROOT_FORMS(name, floor)                                                                 \
+    static const VfPattern name##_sqrt = VF_PAT_OP1(SQRT, &floor);                              \
+    static const VfPattern name##_half = VF_PAT_OP2(POW, &floor, VF_PAT_NUMBER(0.5));           \
+    static const VfPattern name##_root = VF_PAT_ALT2(&name##_sqrt, &name##_half);               \
+    static const VfPattern name##_reciprocal = VF_PAT_OP1(RECIPROCAL, &name##_root);            \
+    static const VfPattern name##_one_over = VF_PAT_OP2(DIV, VF_PAT_NUMBER(1.0), &name##_root); \
+    static const VfPattern name##_minus_half = VF_PAT_OP2(POW, &floor, VF_PAT_NUMBER(-0.5));    \
+    static const VfPattern name##_inverse =                                                     \
+        VF_PAT_ALT3(&name##_reciprocal, &name##_one_over, &name##_minus_half)
+
+ROOT_FORMS(layer, var_eps);
+static const VfPattern layer_div = VF_PAT_OP2(DIV, &centred_out, &layer_root);
+static const VfPattern layer_mul = VF_PAT_OP2(MUL, &centred_out, &layer_inverse);
+static const VfPattern layer = VF_PAT_ALT2(&layer_div, &layer_mul);
+
+/* --- RMSNorm: x / sqrt(mean(x^2) + eps) --- */
+
+static const VfPattern square_eps = VF_PAT_OP2(ADD, &mean_square, VF_PAT_SCALAR(SLOT_EPSILON));
+ROOT_FORMS(rms, square_eps);
+static const VfPattern rms_div = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &rms_root);
+static const VfPattern rms_mul = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &rms_inverse);
+static const VfPattern rms = VF_PAT_ALT2(&rms_div, &rms_mul);
+
+/* --- RMSNorm by the Euclidean norm: x / max(|x|, eps), a factor sqrt(width) behind it --- */
+
+static const VfPattern norm2 = {.kind = VF_PATTERN_OP,
+                                .op = VF_OP_REDUCE_L2,
+                                .slot = SLOT_VAR,
+                                .n_in = 1,
+                                .in = {VF_PAT_ANY(SLOT_X)}};
+static const VfPattern norm2_clip = VF_PAT_OP1(CLIP, &norm2);
+static const VfPattern norm2_max = VF_PAT_OP2(MAX, &norm2, VF_PAT_SCALAR(SLOT_EPSILON));
+static const VfPattern norm2_add = VF_PAT_OP2(ADD, &norm2, VF_PAT_SCALAR(SLOT_EPSILON));
+static const VfPattern norm2_floor = {
+    .kind = VF_PATTERN_ALT, .n_in = 4, .in = {&norm2_clip, &norm2_max, &norm2_add, &norm2}};
+static const VfPattern norm2_expand = VF_PAT_OP1(EXPAND, &norm2_floor);
+static const VfPattern norm2_wide = VF_PAT_ALT2(&norm2_expand, &norm2_floor);
+static const VfPattern unit = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &norm2_wide);
+
+/* --- facts --- */
+
+/* Does `reduce` (may be NULL) keep dims and reduce just these axes? */
+static bool has_axes(const VfNode *reduce, int32_t n, const int64_t *axis)
+{
+    int64_t other[VF_AXIS_MAX];
+    if (reduce == NULL)
+        return true;
+    if (vf_node_int(reduce, "keepdims") == 0 || vf_reduce_axes(reduce, other) != n)
+        return false;
+    return memcmp(other, axis, sizeof(*axis) * (size_t)n) == 0;
+}
+
+/* The axes of the reductions: kept, constant, and the same in all. */
+static bool set_axes(VfSymbols *symbols, const VfMatch *match, VfLayerNorm *norm)
+{
+    const VfNode *var_node = match->slot[SLOT_VAR]->def;
+    const VfNode *mean_node = match->slot[SLOT_MEAN] ? match->slot[SLOT_MEAN]->def : NULL;
+    int64_t axis[VF_AXIS_MAX];
+    int32_t n = vf_reduce_axes(var_node, axis);
+    if (n < 1 || !has_axes(var_node, n, axis) || !has_axes(mean_node, n, axis) ||
+        !has_axes(vf_match_node(match, &mean_again), n, axis))
+        return false;
+    norm->width = vf_dim(1);
+    for (int32_t i = 0; i < n; i++) {
+        norm->axis[i] = (int32_t)axis[i];
+        norm->width = vf_dim_mul(symbols, norm->width, vf_dim_at(norm->x, (int32_t)axis[i]));
+    }
+    norm->n_axis = n;
+    return true;
+}
+
+/* A constant of one element, or one that varies only along normalised axes. */
+static bool is_affine_part(const VfLayerNorm *norm, const VfValue *value)
+{
+    const VfTensor *t = vf_value_const(value);
+    int32_t rank = norm->x->type.rank;
+    if (t == NULL || rank < 0 || t->rank > rank)
+        return false;
+    for (int32_t i = 0; i < t->rank; i++) {
+        bool is_norm_axis = false;
+        for (int32_t k = 0; k < norm->n_axis; k++)
+            is_norm_axis = is_norm_axis || norm->axis[k] == i + rank - t->rank;
+        if (!is_norm_axis && t->dims[i] != 1)
+            return false;
+    }
+    return t->count > 1 || vf_dim_is(norm->width, 1);
+}
+
+/* The only reader of norm->y if it is `op` by a constant that fits. */
+static VfValue *take_affine(VfLayerNorm *norm, VfOp op)
+{
+    VfNode *user = vf_value_single_user(norm->y);
+    if (user == NULL || user->op != op)
+        return NULL;
+    VfValue *other = vf_other_in(user, norm->y->first_use->slot);
+    if (other == norm->y || !is_affine_part(norm, other))
+        return NULL;
+    norm->last = user;
+    norm->y = vf_node_out(user, 0);
+    return other;
+}
+
+/* Carriers between the division and the scale belong to the norm when a scale follows. */
+static void take_scale_shift(VfLayerNorm *norm)
+{
+    VfLayerNorm before = *norm;
+    VfNode *user = vf_value_single_user(norm->y);
+    if (user != NULL && vf_is_carrier(user))
+        norm->y = vf_node_out(user, 0);
+    norm->scale = norm->y ? take_affine(norm, VF_OP_MUL) : NULL;
+    if (norm->scale == NULL)
+        *norm = before;
+    norm->shift = norm->is_rms ? NULL : take_affine(norm, VF_OP_ADD);
+}
+
+/* Over axis 1 of an image or sequence, or over the last axis that a Transpose brought there from
+ * axis 1. */
+static bool is_over_channels(const VfLayerNorm *norm)
+{
+    int32_t rank = norm->x->type.rank, perm[VF_AXIS_MAX];
+    if (norm->n_axis != 1 || rank < 3)
+        return false;
+    if (norm->axis[0] == 1 && rank > 3)
+        return true;
+    const VfNode *before = vf_def_if(norm->x, VF_OP_TRANSPOSE);
+    return before != NULL && vf_transpose_perm(before, perm) == rank && norm->axis[0] == rank - 1 &&
+           perm[rank - 1] == 1;
+}
+
+static VfNode *first_in_order(const VfMatch *match)
+{
+    VfNode *first = match->node[0];
+    for (int32_t i = 1; i < match->n_node; i++) {
+        for (VfNode *node = first; node != NULL; node = node->prev) {
+            if (node == match->node[i]) {
+                first = node;
+                break;
+            }
+        }
+    }
+    return first;
+}
+
+/* sqrt(width), or a vector of width elements that absorbed it. */
+static bool has_width_factor(VfLayerNorm *norm)
+{
+    VfNode *user = vf_value_single_user(norm->y);
+    double number;
+    if (user == NULL || user->op != VF_OP_MUL)
+        return false;
+    const VfValue *other = vf_other_in(user, norm->y->first_use->slot);
+    if (vf_scalar_of(other, &number)) {
+        double width = vf_dim_is_known(norm->width) ? (double)norm->width.k : 0.0;
+        if (fabs(number - sqrt(width)) > 1e-3 * sqrt(width) || width < 2.0)
+            return false;
+        norm->last = user;
+        norm->y = vf_node_out(user, 0);
+        return true;
+    }
+    return is_affine_part(norm, other);
+}
+
+static bool written_out_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
+{
+    VfMatch match;
+    VfValue *out = vf_node_out(node, 0);
+    bool is_unit = false;
+    if ((node->op != VF_OP_DIV && node->op != VF_OP_MUL) || out == NULL)
+        return false;
+    if (!vf_pattern_match_open(&layer, out, &match)) {
+        norm->is_rms = true;
+        is_unit = !vf_pattern_match_open(&rms, out, &match);
+        if (is_unit && !vf_pattern_match_open(&unit, out, &match))
+            return false;
+    }
+    norm->x = match.slot[SLOT_X];
+    norm->y = out;
+    norm->last = node;
+    norm->is_decomposed = true;
+    if (!set_axes(symbols, &match, norm))
+        return false;
+    if (match.slot[SLOT_EPSILON] != NULL)
+        vf_scalar_of(match.slot[SLOT_EPSILON], &norm->epsilon);
+    const VfNode *clip = is_unit ? vf_match_node(&match, &norm2_clip) : NULL;
+    if (clip != NULL && !vf_scalar_of(vf_node_in(clip, 1), &norm->epsilon))
+        norm->epsilon = vf_node_attr(clip, "min") ? vf_node_float(clip, "min") : 0.0;
+    if (is_unit && !has_width_factor(norm))
+        return false;
+    norm->root = first_in_order(&match);
+    take_scale_shift(norm);
+    return true;
+}
+
+static bool operator_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
+{
+    bool is_rms = node->op == VF_OP_RMS_NORMALIZATION;
+    bool is_layer =
+        node->op == VF_OP_LAYER_NORMALIZATION || node->op == VF_OP_MS_LAYER_NORMALIZATION;
+    norm->x = vf_node_in(node, 0);
+    norm->y = vf_node_out(node, 0);
+    if ((!is_rms && !is_layer) || norm->x == NULL || norm->y == NULL)
+        return false;
+    norm->root = norm->last = node;
+    norm->is_rms = is_rms;
+    norm->scale = vf_node_in(node, 1);
+    norm->shift = is_rms ? NULL : vf_node_in(node, 2);
+    norm->epsilon = vf_node_float(node, "epsilon");
+    int32_t rank = norm->x->type.rank, first = vf_axis_of(vf_node_int(node, "axis"), rank);
+    norm->width = first < 0 ? vf_dim_unknown() : vf_dim(1);
+    for (int32_t a = first; first >= 0 && a < rank && norm->n_axis < VF_AXIS_MAX; a++) {
+        norm->axis[norm->n_axis++] = a;
+        norm->width = vf_dim_mul(symbols, norm->width, norm->x->type.dims[a]);
+    }
+    return true;
+}
+
+bool vf_layer_norm_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
+{
+    *norm = (VfLayerNorm){.epsilon = 0.0};
+    if (!operator_of(symbols, node, norm)) {
+        *norm = (VfLayerNorm){.epsilon = 0.0};
+        if (!written_out_of(symbols, node, norm))
+            return false;
+    }
+    norm->is_over_channels = is_over_channels(norm);
+    return true;
+}

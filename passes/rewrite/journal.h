@@ -1,0 +1,62 @@
+/* Edits made by passes, in order.
+ *
+ * One entry per committed rewrite; a diff is a rendering of the journal. Entries point at
+ * nodes and values of the model, so a journal must not outlive it. Nodes an entry names may
+ * be unlinked; their operands can still be read. Memory is the model's arena.
+ */
+#ifndef VF_REWRITE_JOURNAL_H
+#define VF_REWRITE_JOURNAL_H
+
+#include "passes/ir/graph.h"
+#include "runtime/base/intern.h"
+
+/* A value whose uses moved to another. */
+typedef struct VfSwap {
+    const VfValue *from, *to;
+} VfSwap;
+
+/* One committed rewrite. */
+typedef struct VfEdit {
+    const char *pass; /* CLI name */
+    const char *rule; /* rule of the pass, "bn-into-next-matmul" */
+    const char *site; /* label of the site or node it is about */
+    const char *note; /* facts worth a line ("a: 0.4 to 1.9, c: -0.2 to 0.3"), or NULL */
+    int32_t n_before, n_after, n_swap, n_weight;
+    const VfNode *const *before; /* nodes removed */
+    const VfNode *const *after;  /* nodes added */
+    const VfSwap *swap;          /* values replaced; also operands exchanged on kept nodes */
+    const VfSwap *weight;        /* constants replaced by new constants (subset of what changed) */
+} VfEdit;
+
+/* A site that a pass looked at and left alone. */
+typedef struct VfRefusal {
+    const char *pass;
+    const char *site;   /* label of the site */
+    const VfNode *node; /* the node the reason is about */
+    const char *reason; /* one sentence a user can act on */
+} VfRefusal;
+
+typedef struct VfJournal {
+    VfModel *model;
+    int32_t n_edit, n_refusal;
+    VfEdit *edit;
+    VfRefusal *refusal;
+    size_t edit_capacity, refusal_capacity;
+    VfIntern *names; /* every name in the model; filled when the first new name is asked for */
+} VfJournal;
+
+/* An empty journal of `model`, in its arena; NULL when out of memory. */
+VfJournal *vf_journal_new(VfModel *model);
+
+/* Append a copy of `edit` (arrays and strings are copied too). */
+VfStatus vf_journal_add(VfJournal *journal, const VfEdit *edit, VfErr *err);
+
+/* Append a refusal (strings are copied). */
+VfStatus vf_journal_refuse(VfJournal *journal, const VfRefusal *refusal, VfErr *err);
+
+/* A name that no node or value of the model has, and that is not given out again: `wanted`, or
+ * `wanted` with "_2", "_3", ... added. Depends only on the names in the model and the calls before.
+ */
+VfStatus vf_journal_name(VfJournal *journal, const char *wanted, VfBytes *name, VfErr *err);
+
+#endif

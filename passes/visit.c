@@ -1,0 +1,96 @@
+/* What every pass needs around its rules: walking the model, and saying what it left alone. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "passes/pass.h"
+
+/* A rule set that does not settle after so many sweeps undoes its own work. */
+enum { N_SWEEP_MAX = 1000 };
+
+bool vf_pass_may_edit(const VfPassCx *cx)
+{
+    return cx->n_edit_max < 0 || cx->journal->n_edit < cx->n_edit_max;
+}
+
+VfStatus vf_pass_refuse(VfPassCx *cx, const char *site, const VfNode *node, VfErr *err,
+                        const char *fmt, ...)
+{
+    char reason[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof reason, fmt, args);
+    va_end(args);
+    VfRefusal refusal = {.pass = cx->pass, .site = site, .node = node, .reason = reason};
+    return vf_journal_refuse(cx->journal, &refusal, err);
+}
+
+static VfStatus visit_graph(VfPassCx *cx, VfGraph *graph, VfGraphVisit *visit, void *self,
+                            VfErr *err);
+
+static VfStatus visit_subgraphs(VfPassCx *cx, const VfNode *node, VfGraphVisit *visit, void *self,
+                                VfErr *err)
+{
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+        if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
+            VF_TRY(visit_graph(cx, attr->graph, visit, self, err));
+        for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
+            VF_TRY(visit_graph(cx, attr->graphs[i], visit, self, err));
+    }
+    return VF_OK;
+}
+
+static VfStatus visit_graph(VfPassCx *cx, VfGraph *graph, VfGraphVisit *visit, void *self,
+                            VfErr *err)
+{
+    VF_TRY(visit(cx, graph, self, err));
+    for (const VfNode *node = graph->first_node; node != NULL; node = node->next)
+        VF_TRY(visit_subgraphs(cx, node, visit, self, err));
+    return VF_OK;
+}
+
+VfStatus vf_pass_each_graph(VfPassCx *cx, VfGraphVisit *visit, void *self, VfErr *err)
+{
+    VF_TRY(visit_graph(cx, cx->model->graph, visit, self, err));
+    for (VfFunction *f = cx->model->first_function; f != NULL; f = f->next)
+        VF_TRY(visit_graph(cx, f->body, visit, self, err));
+    return VF_OK;
+}
+
+/* Nodes to visit, taken down before the first visit changes the lists. */
+typedef struct NodeList {
+    VfNode **node;
+    size_t n, capacity;
+} NodeList;
+
+static VfStatus list_nodes(VfPassCx *cx, VfGraph *graph, void *self, VfErr *err)
+{
+    NodeList *list = self;
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&list->node, &list->capacity,
+                         list->n + (size_t)graph->n_node, sizeof(VfNode *), err));
+    for (VfNode *node = graph->first_node; node != NULL; node = node->next)
+        list->node[list->n++] = node;
+    return VF_OK;
+}
+
+VfStatus vf_pass_each_node(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr *err)
+{
+    NodeList list = {0};
+    VF_TRY(vf_pass_each_graph(cx, list_nodes, &list, err));
+    for (size_t i = 0; i < list.n && vf_pass_may_edit(cx); i++) {
+        if (list.node[i]->is_linked)
+            VF_TRY(visit(cx, list.node[i], self, err));
+    }
+    return VF_OK;
+}
+
+VfStatus vf_pass_until_fixed(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr *err)
+{
+    for (int32_t sweep = 0; sweep < N_SWEEP_MAX; sweep++) {
+        int32_t n_edit = cx->journal->n_edit;
+        VF_TRY(vf_pass_each_node(cx, visit, self, err));
+        if (cx->journal->n_edit == n_edit)
+            return VF_OK;
+    }
+    return vf_fail(err, VF_INTERNAL, "pass '%s' still edits after %d sweeps", cx->pass,
+                   (int)N_SWEEP_MAX);
+}

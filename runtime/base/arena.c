@@ -1,0 +1,172 @@
+#include "runtime/base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/size.h"
+
+enum {
+    SMALL_ALIGN = 16,          /* aligned for any type */
+    LARGE_ALIGN = 64,          /* a cache line, for vector loads */
+    LARGE_BYTES = 256,         /* from here on an allocation gets LARGE_ALIGN */
+    FIRST_BLOCK = 4096,        /* blocks double from here ... */
+    LARGEST_BLOCK = 1 << 20,   /* ... up to here; larger requests get a block of their own */
+    HEADER_BYTES = LARGE_ALIGN /* room of the block header, so that payloads are aligned */
+};
+
+typedef struct Block {
+    struct Block *next;
+    size_t size; /* payload bytes */
+    size_t used;
+} Block;
+
+_Static_assert(sizeof(Block) <= HEADER_BYTES, "the header must fit before an aligned payload");
+
+struct VfArena {
+    Block *first;   /* all blocks in order of use; those after `current` are empty */
+    Block *current;
+    size_t next_bytes; /* payload of the next ordinary block */
+    size_t used;
+};
+
+static unsigned char *payload(Block *block)
+{
+    return (unsigned char *)block + HEADER_BYTES;
+}
+
+VfArena *vf_arena_new(void)
+{
+    VfArena *arena = calloc(1, sizeof *arena);
+    if (arena != NULL)
+        arena->next_bytes = FIRST_BLOCK - HEADER_BYTES;
+    return arena;
+}
+
+void vf_arena_free(VfArena *arena)
+{
+    if (arena == NULL)
+        return;
+    for (Block *block = arena->first; block != NULL;) {
+        Block *next = block->next;
+        free(block);
+        block = next;
+    }
+    free(arena);
+}
+
+void vf_arena_reset(VfArena *arena)
+{
+    for (Block *block = arena->first; block != NULL; block = block->next)
+        block->used = 0;
+    arena->current = arena->first;
+    arena->used = 0;
+}
+
+static void *take(Block *block, size_t bytes, size_t align)
+{
+    size_t start = (block->used + align - 1) & ~(align - 1);
+    if (start > block->size || bytes > block->size - start)
+        return NULL;
+    block->used = start + bytes;
+    return payload(block) + start;
+}
+
+/* Put a block with room for `bytes` after the current one and make it current. */
+static bool add_block(VfArena *arena, size_t bytes)
+{
+    size_t size = bytes > arena->next_bytes ? bytes : arena->next_bytes;
+    size_t total;
+    if (!vf_size_add(size, HEADER_BYTES, &total) || !vf_size_align(total, LARGE_ALIGN, &total))
+        return false;
+    Block *block = aligned_alloc(LARGE_ALIGN, total);
+    if (block == NULL)
+        return false;
+    *block = (Block){.size = total - HEADER_BYTES};
+    if (arena->current == NULL) {
+        arena->first = block;
+    } else {
+        block->next = arena->current->next;
+        arena->current->next = block;
+    }
+    arena->current = block;
+    if (arena->next_bytes < LARGEST_BLOCK - HEADER_BYTES)
+        arena->next_bytes = 2 * (arena->next_bytes + HEADER_BYTES) - HEADER_BYTES;
+    return true;
+}
+
+void *vf_arena_alloc(VfArena *arena, size_t bytes)
+{
+    size_t room = bytes == 0 ? 1 : bytes;
+    size_t align = room >= LARGE_BYTES ? LARGE_ALIGN : SMALL_ALIGN;
+    void *data = arena->current == NULL ? NULL : take(arena->current, room, align);
+    while (data == NULL && arena->current != NULL && arena->current->next != NULL) {
+        arena->current = arena->current->next;
+        data = take(arena->current, room, align);
+    }
+    if (data == NULL) {
+        if (!add_block(arena, room))
+            return NULL;
+        data = take(arena->current, room, align);
+    }
+    arena->used += room;
+    return memset(data, 0, room);
+}
+
+void *vf_arena_array(VfArena *arena, size_t count, size_t item_bytes)
+{
+    size_t bytes;
+    return vf_size_mul(count, item_bytes, &bytes) ? vf_arena_alloc(arena, bytes) : NULL;
+}
+
+char *vf_arena_copy(VfArena *arena, const void *data, size_t bytes)
+{
+    if (bytes == SIZE_MAX)
+        return NULL;
+    char *copy = vf_arena_alloc(arena, bytes + 1);
+    if (copy != NULL && bytes > 0)
+        memcpy(copy, data, bytes);
+    return copy;
+}
+
+char *vf_arena_string(VfArena *arena, const char *text)
+{
+    return vf_arena_copy(arena, text, strlen(text));
+}
+
+char *vf_arena_printf(VfArena *arena, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    char *text = n < 0 ? NULL : vf_arena_alloc(arena, (size_t)n + 1);
+    if (text != NULL)
+        vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+size_t vf_arena_used(const VfArena *arena)
+{
+    return arena->used;
+}
+
+VfStatus vf_arena_grow(VfArena *arena, void **items, size_t *capacity, size_t need,
+                       size_t item_bytes, VfErr *err)
+{
+    if (need <= *capacity)
+        return VF_OK;
+    size_t wanted = *capacity < 8 ? 8 : *capacity;
+    if (!vf_size_mul(wanted, 2, &wanted) || wanted < need)
+        wanted = need;
+    void *grown = vf_arena_array(arena, wanted, item_bytes);
+    VF_TRY_ALLOC(grown, err);
+    if (*capacity > 0)
+        memcpy(grown, *items, *capacity * item_bytes);
+    *items = grown;
+    *capacity = wanted;
+    return VF_OK;
+}

@@ -1,0 +1,54 @@
+/* Memory that is freed all at once.
+ *
+ * Three lifetimes use arenas: a model's, a pass's (reset after each pass), a plan's.
+ * A function that returns arena memory says of which arena. Every allocation can fail
+ * and then returns NULL; sizes that overflow count as failure. Memory is zeroed.
+ * An arena is used by one thread at a time.
+ */
+#ifndef VF_BASE_ARENA_H
+#define VF_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/status.h"
+
+typedef struct VfArena VfArena;
+
+/* A new, empty arena, or NULL. */
+VfArena *vf_arena_new(void);
+
+/* Free `arena` and all that was allocated from it. NULL is allowed. */
+void vf_arena_free(VfArena *arena);
+
+/* Forget all allocations but keep the memory for reuse. */
+void vf_arena_reset(VfArena *arena);
+
+/* `bytes` zeroed bytes aligned for any type (to 64 bytes from 256 bytes on), or NULL.
+ * 0 bytes give a pointer of their own too. */
+void *vf_arena_alloc(VfArena *arena, size_t bytes);
+
+/* `count` zeroed items of `item_bytes`, or NULL, also when the product overflows. */
+void *vf_arena_array(VfArena *arena, size_t count, size_t item_bytes);
+
+/* A copy of `bytes` bytes at `data` with a terminating 0 byte added, or NULL. */
+char *vf_arena_copy(VfArena *arena, const void *data, size_t bytes);
+
+/* A copy of a terminated string, or NULL. */
+char *vf_arena_string(VfArena *arena, const char *text);
+
+/* A formatted string, or NULL. */
+char *vf_arena_printf(VfArena *arena, const char *fmt, ...) VF_PRINTF(2, 3);
+
+/* Bytes handed out since the arena was made or reset. */
+size_t vf_arena_used(const VfArena *arena);
+
+/* Grow an array kept in an arena: make room for at least `need` items. `*items` is moved
+ * (old memory stays in the arena), `*capacity` updated. VF_NO_MEMORY leaves both alone. */
+VfStatus vf_arena_grow(VfArena *arena, void **items, size_t *capacity, size_t need,
+                       size_t item_bytes, VfErr *err);
+
+#define VF_NEW(arena, type) ((type *)vf_arena_alloc((arena), sizeof(type)))
+#define VF_NEW_ARRAY(arena, type, count) ((type *)vf_arena_array((arena), (count), sizeof(type)))
+
+#endif

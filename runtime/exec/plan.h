@@ -1,0 +1,88 @@
+/* A plan: a flat list of kernel calls with every size, offset and kernel chosen.
+ *
+ * Lowering makes a plan of one graph for one set of concrete input shapes. The executor
+ * runs it; the C emitter prints it. Nothing after lowering chooses anything. A plan does
+ * not refer to the graph; names in it are copies, for messages and comments only.
+ *
+ * All memory of a plan belongs to its arena. Weights are borrowed: the tensors of the model
+ * must outlive the plan, except that lowering copies into the plan's arena those that are
+ * not aligned for their dtype and those that it computed itself.
+ */
+#ifndef VF_EXEC_PLAN_H
+#define VF_EXEC_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/bytes.h"
+#include "runtime/kernels/kernel.h"
+
+/* Where a buffer lives. */
+typedef enum VfSpace {
+    VF_SPACE_NONE,   /* absent optional operand */
+    VF_SPACE_WEIGHT, /* plan->weight[index] */
+    VF_SPACE_INPUT,  /* caller's input `index` */
+    VF_SPACE_OUTPUT, /* caller's output `index` */
+    VF_SPACE_ARENA   /* `offset` bytes into the run arena; index is the buffer's number, for reports */
+} VfSpace;
+
+/* A place: the first byte of an operand. */
+typedef struct VfPlanRef {
+    VfSpace space;
+    int32_t index;
+    size_t offset; /* bytes from the start of the weight, input, output or arena */
+} VfPlanRef;
+
+/* A tensor that the plan names: an input, an output, a weight, or one kept with save_all. */
+typedef struct VfPlanTensor {
+    VfBytes name;
+    VfDtype dtype;
+    int32_t rank;
+    const int64_t *dims;
+    size_t bytes;
+    VfPlanRef ref;
+    const void *data; /* weights only: 64-byte aligned if the plan owns it, else at least dtype-aligned */
+} VfPlanTensor;
+
+/* One kernel call. */
+typedef struct VfPlanStep {
+    const VfkKernel *kernel;
+    const void *params;
+    int32_t n_in, n_out;
+    const VfPlanRef *in, *out;
+    size_t scratch_bytes; /* for each worker */
+    int64_t units;        /* work of the whole step */
+    int64_t grain;        /* smallest share of a worker; units are cut at multiples of it */
+    int32_t node;         /* index in plan->node: which node of the model this came from */
+    double flops;         /* floating-point operations, a multiply-add as two */
+} VfPlanStep;
+
+/* The node of the model that steps came from. */
+typedef struct VfPlanNode {
+    VfBytes name;
+    const char *op;   /* operator type */
+    const char *pass; /* the pass that made the node, or NULL */
+    const char *shapes; /* "1x197x192 · 192x576 -> 1x197x576", for comments and profiles */
+} VfPlanNode;
+
+typedef struct VfPlan {
+    VfArena *arena;
+    VfPlanTensor *input, *output, *weight;
+    VfPlanTensor *saved; /* every intermediate, when lowering was asked to keep them all */
+    VfPlanStep *step;
+    VfPlanNode *node;
+    int32_t n_input, n_output, n_weight, n_saved, n_step, n_node;
+    size_t arena_bytes;  /* run arena */
+    size_t scratch_bytes; /* largest scratch of any step */
+    size_t total_bytes;  /* sum of all arena tensors, were none reused */
+    size_t live_bytes;   /* largest simultaneous need: the lower bound of arena_bytes */
+    double flops;
+    bool depends_on_values; /* contents of inputs were used: right for these values alone */
+} VfPlan;
+
+/* Free the plan and its arena. NULL is allowed. */
+void vf_plan_free(VfPlan *plan);
+
+#endif

@@ -1,0 +1,23 @@
+/* A pool of threads that share the units of one step.
+ *
+ * The caller takes part. Which worker does which units follows from the units, the grain and
+ * the number of workers alone. A pool may be shared by several runs: while one of them uses it,
+ * the others do their steps by themselves, which changes no result.
+ */
+#ifndef VF_EXEC_POOL_H
+#define VF_EXEC_POOL_H
+
+#include <stdint.h>
+
+#include "runtime/exec/run.h"
+
+/* Does the units [begin, end) as worker `worker`, counted from 0. */
+typedef void VfPoolFn(void *user, int32_t worker, int64_t begin, int64_t end);
+
+/* Workers, the caller among them; 1 for NULL. */
+int32_t vf_pool_size(const VfPool *pool);
+
+/* Do `units` units, cut at multiples of `grain`, and return when all are done. */
+void vf_pool_share(VfPool *pool, VfPoolFn *fn, void *user, int64_t units, int64_t grain);
+
+#endif

@@ -1,0 +1,165 @@
+#include "runtime/exec/run.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/base/size.h"
+#include "runtime/exec/pool.h"
+#include "runtime/kernels/matmul.h"
+
+enum { ALIGN = 64 };
+
+struct VfRun {
+    const VfPlan *plan;
+    VfPool *pool;
+    char *arena;
+    char *scratch;       /* of all workers */
+    size_t scratch_each; /* a multiple of ALIGN */
+    const void **in;     /* operands of the current step */
+    void **out;
+    const void *const *given_in; /* of the last run */
+    void *const *given_out;
+    const VfPlanStep *step;
+};
+
+static void operand_counts(const VfPlan *plan, size_t *n_in, size_t *n_out)
+{
+    *n_in = 1;
+    *n_out = 1;
+    for (int32_t i = 0; i < plan->n_step; i++) {
+        if ((size_t)plan->step[i].n_in > *n_in)
+            *n_in = (size_t)plan->step[i].n_in;
+        if ((size_t)plan->step[i].n_out > *n_out)
+            *n_out = (size_t)plan->step[i].n_out;
+    }
+}
+
+/* At least one byte. */
+static char *aligned_memory(size_t bytes)
+{
+    size_t whole;
+    void *memory = NULL;
+    if (!vf_size_align(bytes == 0 ? 1 : bytes, ALIGN, &whole))
+        return NULL;
+    if (posix_memalign(&memory, ALIGN, whole) != 0)
+        return NULL;
+    return memory;
+}
+
+static VfStatus run_fill(VfRun *run, VfErr *err)
+{
+    const VfPlan *plan = run->plan;
+    size_t n_in, n_out, scratch;
+    operand_counts(plan, &n_in, &n_out);
+    if (!vf_size_align(plan->scratch_bytes, ALIGN, &run->scratch_each) ||
+        !vf_size_mul(run->scratch_each, (size_t)vf_pool_size(run->pool), &scratch))
+        return vf_no_memory(err);
+    run->arena = aligned_memory(plan->arena_bytes);
+    run->scratch = aligned_memory(scratch);
+    run->in = calloc(n_in, sizeof *run->in);
+    run->out = calloc(n_out, sizeof *run->out);
+    if (run->arena == NULL || run->scratch == NULL || run->in == NULL || run->out == NULL)
+        return vf_no_memory(err);
+    return VF_OK;
+}
+
+VfStatus vf_run_new(const VfPlan *plan, VfPool *pool, VfRun **run, VfErr *err)
+{
+    *run = NULL;
+    VfRun *made = calloc(1, sizeof *made);
+    VF_TRY_ALLOC(made, err);
+    made->plan = plan;
+    made->pool = pool;
+    vfk_blas_single_thread();
+    VfStatus status = run_fill(made, err);
+    if (status != VF_OK) {
+        vf_run_free(made);
+        return status;
+    }
+    *run = made;
+    return VF_OK;
+}
+
+void vf_run_free(VfRun *run)
+{
+    if (run == NULL)
+        return;
+    free(run->arena);
+    free(run->scratch);
+    free(run->in);
+    free(run->out);
+    free(run);
+}
+
+static const char *read_place(const VfRun *run, VfPlanRef ref)
+{
+    switch (ref.space) {
+    case VF_SPACE_WEIGHT:
+        return (const char *)run->plan->weight[ref.index].data + ref.offset;
+    case VF_SPACE_INPUT:
+        return (const char *)run->given_in[ref.index] + ref.offset;
+    case VF_SPACE_OUTPUT:
+        return (const char *)run->given_out[ref.index] + ref.offset;
+    case VF_SPACE_ARENA:
+        return run->arena + ref.offset;
+    case VF_SPACE_NONE:
+        break;
+    }
+    return NULL;
+}
+
+static char *write_place(const VfRun *run, VfPlanRef ref)
+{
+    if (ref.space == VF_SPACE_OUTPUT)
+        return (char *)run->given_out[ref.index] + ref.offset;
+    return ref.space == VF_SPACE_ARENA ? run->arena + ref.offset : NULL;
+}
+
+static void call_kernel(void *user, int32_t worker, int64_t begin, int64_t end)
+{
+    const VfRun *run = user;
+    char *scratch = run->scratch + (size_t)worker * run->scratch_each;
+    VfkArgs args = {run->in, run->out, scratch, run->step->params, begin, end};
+    run->step->kernel->fn(&args);
+}
+
+static void run_step(VfRun *run, const VfPlanStep *step)
+{
+    for (int32_t i = 0; i < step->n_in; i++)
+        run->in[i] = read_place(run, step->in[i]);
+    for (int32_t i = 0; i < step->n_out; i++)
+        run->out[i] = write_place(run, step->out[i]);
+    run->step = step;
+    vf_pool_share(run->pool, call_kernel, run, step->units, step->grain);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options,
+                VfErr *err)
+{
+    const VfPlan *plan = run->plan;
+    for (int32_t i = 0; i < plan->n_input; i++)
+        if (in[i] == NULL && plan->input[i].bytes > 0)
+            return vf_fail(err, VF_USAGE, "input '%s' has no data", plan->input[i].name.data);
+    run->given_in = in;
+    run->given_out = out;
+    int64_t *step_ns = options != NULL ? options->step_ns : NULL;
+    for (int32_t i = 0; i < plan->n_step; i++) {
+        int64_t start = step_ns != NULL ? now_ns() : 0;
+        run_step(run, &plan->step[i]);
+        if (step_ns != NULL)
+            step_ns[i] = now_ns() - start;
+    }
+    return VF_OK;
+}
+
+const void *vf_run_saved(const VfRun *run, int32_t i)
+{
+    return read_place(run, run->plan->saved[i].ref);
+}

@@ -1,0 +1,45 @@
+/* Convolutions in one, two or three spatial axes.
+ *
+ * Spatial arrays hold three axes, depth, height, width; a 2-D convolution has depth 1, a 1-D
+ * one depth and height 1 (dim 1, kernel 1, stride 1, pad 0, dilation 1).
+ * in: x (batch x groups * in_channels x spatial), weight, bias (may be NULL);
+ * out: y (batch x groups * out_channels x spatial).
+ *
+ *   conv_f32 f64            variants as matmul. weight is groups *
+ *                           out_channels x in_channels x kernel. Columns of `block_cols` output
+ *                           pixels are unfolded into scratch and multiplied; 1x1 with stride 1
+ *                           and no pads is multiplied in place. Units: batch * groups *
+ *                           ceil(output pixels / block_cols)
+ *   depthwise_f32 f64       the same operation done directly, no scratch; choose it when
+ *                           in_channels is 1. Units: batch * groups * out_channels
+ *   conv_transpose_f32 f64  weight is groups * in_channels x out_channels x kernel; in_dim and
+ *                           out_dim are those of x and y; output_padding shows in out_dim
+ *                           alone. No scratch. Units: batch * groups * out_channels
+ */
+#ifndef VFK_CONV_H
+#define VFK_CONV_H
+
+#include "runtime/kernels/kernel.h"
+
+typedef struct VfkConvParams {
+    int64_t batch;
+    int64_t groups;
+    int64_t in_channels;  /* of one group */
+    int64_t out_channels; /* of one group */
+    int64_t in_dim[3];
+    int64_t out_dim[3];
+    int64_t kernel[3];
+    int64_t stride[3];
+    int64_t pad[3]; /* before the first element, may be negative; out_dim tells those behind */
+    int64_t dilation[3];
+    int64_t block_cols; /* output pixels per unit of conv; chosen from shapes alone */
+} VfkConvParams;
+
+/* Scratch of a conv step of any variant; `element_bytes` is 4 for f32. 0 for depthwise and
+ * conv_transpose (do not call for those). SIZE_MAX if it overflows. */
+size_t vfk_conv_scratch_bytes(const VfkConvParams *params, size_t element_bytes);
+
+/* A good block_cols for the shapes in `params` (the field itself is not read). */
+int64_t vfk_conv_block_cols(const VfkConvParams *params, size_t element_bytes);
+
+#endif

@@ -1,0 +1,52 @@
+#include "runtime/kernels/map_loop.h"
+#include "runtime/kernels/vecmath.h"
+
+#define MAP(op, expr) VFK_MAP(op, f32, float, expr)
+
+static inline float clamp01(float v)
+{
+    float t = v < 0.0f ? 0.0f : v;
+    return t > 1.0f ? 1.0f : t;
+}
+
+MAP(abs, fabsf(v))
+MAP(neg, -v)
+MAP(sign, v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v != v ? v : 0.0f)
+MAP(relu, v < 0.0f ? 0.0f : v)
+MAP(exp, vfk_exp(v))
+MAP(log, vfk_log(v))
+MAP(sqrt, sqrtf(v))
+MAP(reciprocal, 1.0f / v)
+MAP(floor, floorf(v))
+MAP(ceil, ceilf(v))
+MAP(round, rintf(v))
+MAP(sin, sinf(v))
+MAP(cos, cosf(v))
+MAP(tan, tanf(v))
+MAP(asin, asinf(v))
+MAP(acos, acosf(v))
+MAP(atan, atanf(v))
+MAP(sinh, sinhf(v))
+MAP(cosh, coshf(v))
+MAP(asinh, asinhf(v))
+MAP(acosh, acoshf(v))
+MAP(atanh, atanhf(v))
+MAP(sigmoid, vfk_sigmoid(v))
+MAP(tanh, vfk_tanh(v))
+MAP(erf, vfk_erf(v))
+MAP(gelu, vfk_gelu(v))
+MAP(gelu_tanh, vfk_gelu_tanh(v))
+MAP(silu, v * vfk_sigmoid(a * v))
+MAP(softplus, vfk_softplus(v))
+MAP(mish, vfk_mish(v))
+MAP(softsign, v / (1.0f + fabsf(v)))
+MAP(hard_swish, v * clamp01(v * (1.0f / 6.0f) + 0.5f))
+MAP(leaky_relu, v < 0.0f ? a * v : v)
+MAP(elu, v < 0.0f ? a * vfk_expm1_negative(v) : v)
+MAP(selu, b * (v > 0.0f ? v : a * vfk_expm1_negative(v)))
+MAP(celu, v < 0.0f ? a * vfk_expm1_negative(v / a) : v)
+MAP(thresholded_relu, v > a ? v : 0.0f)
+MAP(hard_sigmoid, clamp01(a * v + b))
+MAP(shrink, v < -a ? v + b : v > a ? v - b : 0.0f)
+MAP(affine, a * v + b)
+VFK_MAP_CLIP(f32, float, -INFINITY, INFINITY)

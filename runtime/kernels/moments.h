@@ -1,0 +1,60 @@
+/* Sums over contiguous runs for the normalisations, and their affine steps. Internal to
+ * runtime/kernels.
+ *
+ * Sums run in sixteen lanes of double, merged in a tree; so they are the same in every
+ * instruction set. The affine steps do apart and in-place operands in separate loops.
+ */
+#ifndef VFK_MOMENTS_H
+#define VFK_MOMENTS_H
+
+#include "runtime/kernels/variant.h"
+
+enum { VFK_MOMENT_LANES = 16 };
+
+/* Define name(x, n, centre): the sum of `term` in v, a double. */
+#define VFK_RUN_SUM(name, T, term) \
+    static inline double name(const T *x, int64_t n, double centre) \
+    { \
+        double lane[VFK_MOMENT_LANES] = {0.0}; \
+        int64_t i = 0; \
+        (void)centre; \
+        for (; i + VFK_MOMENT_LANES <= n; i += VFK_MOMENT_LANES) { \
+            for (int l = 0; l < VFK_MOMENT_LANES; l++) { \
+                const double v = (double)x[i + l]; \
+                lane[l] += (term); \
+            } \
+        } \
+        for (int l = 0; i < n; i++, l++) { \
+            const double v = (double)x[i]; \
+            lane[l] += (term); \
+        } \
+        for (int step = VFK_MOMENT_LANES / 2; step > 0; step /= 2) { \
+            for (int l = 0; l < step; l++) { \
+                lane[l] += lane[l + step]; \
+            } \
+        } \
+        return lane[0]; \
+    }
+
+/* Define sum, square distance and affine step over T. */
+#define VFK_MOMENTS(dtype, T) \
+    VFK_RUN_SUM(run_sum_##dtype, T, v) \
+    VFK_RUN_SUM(run_distance_##dtype, T, (v - centre) * (v - centre)) \
+    /* y = (x - shift) * scale + offset */ \
+    static inline void run_affine_##dtype(const T *x, T *y, int64_t n, T shift, T scale, \
+                                          T offset) \
+    { \
+        if (x == y) { \
+            for (int64_t i = 0; i < n; i++) { \
+                y[i] = (y[i] - shift) * scale + offset; \
+            } \
+        } else { \
+            const T *restrict from = x; \
+            T *restrict to = y; \
+            for (int64_t i = 0; i < n; i++) { \
+                to[i] = (from[i] - shift) * scale + offset; \
+            } \
+        } \
+    }
+
+#endif

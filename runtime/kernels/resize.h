@@ -1,0 +1,40 @@
+/* Interpolation: ONNX Resize (linear, cubic, antialiased) and GridSample.
+ *
+ * resample_f32 f64: one axis of a Resize, VfkResampleParams; one step per axis that changes.
+ *     out[o, j, i] = sum over t < taps of weight[j, t] * x[o, index[j, t], i]
+ * in: x, index (i64, n_out x taps), weight (the dtype of x, n_out x taps). Lowering computes both
+ * tables, which hold the coordinate mode, cubic coefficients, antialiasing and border rule.
+ * index[j, 0] == -1 makes the whole slice j the extrapolation value. Terms are added in order
+ * of t. Units: outer * n_out. Nearest Resize is index_copy (copy.h).
+ *
+ * grid_sample_f32 f64: VfkGridSampleParams, 4-D. in: x (batch x channels x in_h x in_w), grid
+ * (batch x out_h x out_w x 2, x first); out: y. Units: batch * out_h. A NaN coordinate samples
+ * at -1.
+ */
+#ifndef VFK_RESIZE_H
+#define VFK_RESIZE_H
+
+#include "runtime/kernels/kernel.h"
+
+typedef struct VfkResampleParams {
+    int64_t outer;
+    int64_t n_in;
+    int64_t n_out;
+    int64_t inner;
+    int64_t taps;
+    double extrapolation;
+} VfkResampleParams;
+
+typedef struct VfkGridSampleParams {
+    int64_t batch;
+    int64_t channels;
+    int64_t in_h;
+    int64_t in_w;
+    int64_t out_h;
+    int64_t out_w;
+    int64_t mode;    /* 0 bilinear, 1 nearest, 2 bicubic */
+    int64_t padding; /* 0 zeros, 1 border, 2 reflection */
+    int64_t align_corners;
+} VfkGridSampleParams;
+
+#endif

@@ -1,0 +1,54 @@
+#include "runtime/kernels/variant.h"
+
+/* `better`: whether v should replace the best so far, m. A NaN replaces any number. */
+#define ARG(op, dtype, T, better) \
+    void VFK_FN(op, dtype)(const VfkArgs *args) \
+    { \
+        const VfkArgParams *params = args->params; \
+        const int64_t n = params->n, inner = params->inner; \
+        int64_t *out = args->out[0]; \
+        for (int64_t u = args->begin; u < args->end; u++) { \
+            const T *x = (const T *)args->in[0] + u / inner * n * inner + u % inner; \
+            int64_t best = 0; \
+            for (int64_t i = 1; i < n; i++) { \
+                const T v = x[i * inner], m = x[best * inner]; \
+                const int equal = v == m || (v != v && m != m); \
+                best = (equal && params->select_last) || (!equal && (better)) ? i : best; \
+            } \
+            out[u] = best; \
+        } \
+    }
+
+#define ARGS(dtype, T) \
+    ARG(argmax, dtype, T, m == m && !(v < m)) \
+    ARG(argmin, dtype, T, m == m && !(v > m))
+
+ARGS(f32, float)
+ARGS(f64, double)
+ARGS(u8, uint8_t)
+ARGS(i8, int8_t)
+ARGS(i32, int32_t)
+ARGS(i64, int64_t)
+
+/* A: accumulator, wide for floats and unsigned for integers. */
+#define CUMSUM(dtype, T, A) \
+    void VFK_FN(cumsum, dtype)(const VfkArgs *args) \
+    { \
+        const VfkCumsumParams *params = args->params; \
+        const int64_t n = params->n, inner = params->inner; \
+        for (int64_t u = args->begin; u < args->end; u++) { \
+            const int64_t first = u / inner * n * inner + u % inner; \
+            A sum = 0; \
+            for (int64_t i = 0; i < n; i++) { \
+                const int64_t at = first + (params->reverse ? n - 1 - i : i) * inner; \
+                const A v = (A)((const T *)args->in[0])[at]; \
+                ((T *)args->out[0])[at] = (T)(params->exclusive ? sum : sum + v); \
+                sum += v; \
+            } \
+        } \
+    }
+
+CUMSUM(f32, float, double)
+CUMSUM(f64, double, double)
+CUMSUM(i32, int32_t, uint32_t)
+CUMSUM(i64, int64_t, uint64_t)

@@ -1,0 +1,201 @@
+/* Transcendental functions of floats as straight-line code that compilers turn into vector
+ * loops. Internal to runtime/kernels; error bounds are in map.h.
+ *
+ * Nothing here branches, calls or contracts, so the bits are the same in scalar and vector
+ * code of every instruction set. Polynomials are least-maximum fits made for the ranges
+ * named beside them.
+ */
+#ifndef VFK_VECMATH_H
+#define VFK_VECMATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t vfk_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float vfk_from_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The magnitude of `x` with the sign of `sign`. */
+static inline float vfk_with_sign(float x, float sign)
+{
+    return vfk_from_bits((vfk_bits(x) & 0x7fffffffu) | (vfk_bits(sign) & 0x80000000u));
+}
+
+/* exp: x = n ln 2 + r, |r| <= 0.3466. Adding and subtracting 1.5 * 2^23 rounds to an integer,
+ * whose bits are the low bits of the sum. The power of two is applied in two factors, so that
+ * results below the smallest normal number are rounded once and overflow is at the right place. */
+static inline float vfk_exp(float x)
+{
+    const float magic = 12582912.0f;
+    float t = x > 89.0f ? 89.0f : x;
+    t = t < -105.0f ? -105.0f : t;
+    float shifted = t * 1.44269504f + magic;
+    float n = shifted - magic;
+    float r = (t - n * 0.693359375f) - n * -2.12194440e-4f;
+    float q = 0.00139508082f;
+    q = q * r + 0.00836907327f;
+    q = q * r + 0.0416662022f;
+    q = q * r + 0.166665167f;
+    q = q * r + 0.5f;
+    float p = 1.0f + (r + (r * r) * q);
+    /* 2^n = 2^(n1 - 127) * 2^(n2 - 127) with both exponents biased and in range. */
+    uint32_t biased = vfk_bits(shifted) - vfk_bits(magic) + 254u;
+    uint32_t half = (biased >> 1) & 0xffu;
+    float s1 = vfk_from_bits(half << 23);
+    float s2 = vfk_from_bits((biased - half) << 23);
+    return p * s1 * s2;
+}
+
+/* exp(x) - 1 for x <= 0. */
+static inline float vfk_expm1_negative(float x)
+{
+    float t = x < -0.7f ? -0.7f : x;
+    float q = 0.000147314742f;
+    q = q * t + 0.0013432547f;
+    q = q * t + 0.00831273012f;
+    q = q * t + 0.0416619144f;
+    q = q * t + 0.166666165f;
+    q = q * t + 0.49999997f;
+    float near = t + (t * t) * q;
+    float far = vfk_exp(x) - 1.0f;
+    return x < -0.6f ? far : near;
+}
+
+/* log: x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), s = f / (2 + f), and
+ * log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 R(s^2)). */
+static inline float vfk_log(float x)
+{
+    int small = x < 1.17549435e-38f;
+    float scaled = small ? x * 8388608.0f : x;
+    uint32_t bits = vfk_bits(scaled) - 0x3f3504f3u;
+    float k = (float)((int32_t)(bits >> 23) - (int32_t)((bits >> 31) * 512u));
+    k = small ? k - 23.0f : k;
+    float f = vfk_from_bits((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+    float s = f / (2.0f + f);
+    float z = s * s;
+    float r = 0.235821486f;
+    r = r * z + 0.285373092f;
+    r = r * z + 0.400003344f;
+    r = r * z + 0.666666627f;
+    r = r * z;
+    float half = 0.5f * f * f;
+    float y = k * 0.693359375f + (f - (half - (s * (half + r) + k * -2.12194440e-4f)));
+    y = x > 3.40282347e38f ? x : y;
+    y = x == 0.0f ? -INFINITY : y;
+    y = x < 0.0f ? NAN : y;
+    return x != x ? x : y;
+}
+
+/* log(1 + e) for 0 <= e <= 1: the rounding error of 1 + e is put back. */
+static inline float vfk_log1p_unit(float e)
+{
+    float u = 1.0f + e;
+    return vfk_log(u) + (e - (u - 1.0f)) / u;
+}
+
+/* erf: x P(x^2) / Q(x^2) below 3.92, from where on it is 1. One division costs less than the
+ * exponential of the usual tail. */
+static inline float vfk_erf(float x)
+{
+    float t = x > 3.92f ? 3.92f : x;
+    t = t < -3.92f ? -3.92f : t;
+    float z = t * t;
+    float p = 2.05009815e-06f;
+    p = p * z + 0.000284883281f;
+    p = p * z + 0.00376561005f;
+    p = p * z + 0.0527487025f;
+    p = p * z + 0.190406203f;
+    p = p * z + 1.12837911f;
+    float q = 3.80918573e-05f;
+    q = q * z + 0.00116253528f;
+    q = q * z + 0.0149692008f;
+    q = q * z + 0.114109017f;
+    q = q * z + 0.502075851f;
+    q = q * z + 1.0f;
+    float y = t * p / q;
+    y = y > 1.0f ? 1.0f : y;
+    return y < -1.0f ? -1.0f : y;
+}
+
+static inline float vfk_tanh(float x)
+{
+    float a = fabsf(x);
+    float t = a > 0.65f ? 0.65f : a;
+    float z = t * t;
+    float p = -0.00545350276f;
+    p = p * z + 0.0204129238f;
+    p = p * z + -0.0536705367f;
+    p = p * z + 0.133306235f;
+    p = p * z + -0.333332539f;
+    float near = t + t * (z * p);
+    float far = 1.0f - 2.0f / (vfk_exp(2.0f * a) + 1.0f);
+    float y = vfk_with_sign(a > 0.65f ? far : near, x);
+    return x != x ? x : y;
+}
+
+static inline float vfk_sigmoid(float x)
+{
+    float e = vfk_exp(-fabsf(x));
+    float r = 1.0f / (1.0f + e);
+    float y = x < 0.0f ? e * r : r;
+    return x != x ? x : y;
+}
+
+/* x Phi(x). The lower tail of the normal distribution is exp of a polynomial in |x|, which keeps
+ * small results accurate where 1 + erf would cancel. From 16 on exp gives 0. */
+static inline float vfk_gelu(float x)
+{
+    float a = fabsf(x);
+    a = a > 20.0f ? 20.0f : a;
+    float z = a * a;
+    float even = 8.55187388e-09f;
+    even = even * z + 4.24085692e-06f;
+    even = even * z + 0.000120791352f;
+    even = even * z + -0.0050204033f;
+    even = even * z + 0.318254888f;
+    even = even * z + 0.693147004f;
+    float odd = -2.92602948e-07f;
+    odd = odd * z + -3.26520021e-05f;
+    odd = odd * z + 0.000158892348f;
+    odd = odd * z + 0.0364975706f;
+    odd = odd * z + 0.797891736f;
+    float g = odd * a + even;
+    float tail = vfk_exp(-g);
+    float y = x * (x < 0.0f ? tail : 1.0f - tail);
+    return x != x ? x : y;
+}
+
+static inline float vfk_gelu_tanh(float x)
+{
+    float inner = 0.797884583f * (x + 0.0447149985f * (x * x * x));
+    return 0.5f * x * (1.0f + vfk_tanh(inner));
+}
+
+static inline float vfk_softplus(float x)
+{
+    float most = x > 0.0f ? x : 0.0f;
+    float y = most + vfk_log1p_unit(vfk_exp(-fabsf(x)));
+    return x != x ? x : y;
+}
+
+/* x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); 1 for large x in float. */
+static inline float vfk_mish(float x)
+{
+    float e = vfk_exp(x > 20.0f ? 20.0f : x);
+    float n = e * (e + 2.0f);
+    float y = x * (n / (n + 2.0f));
+    return x > 20.0f ? x : y;
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* convert: what it writes, when it writes nothing, what it says. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check_main.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/tool.h"
+
+#define MODEL "%mnist/mnist_softmax_prepbn_op17.onnx"
+#define DATA "%mnist/test_500.npz"
+
+static char folder[256];
+
+static void set_up(void)
+{
+    vf_temp_folder_make(folder, sizeof folder);
+}
+
+static void tear_down(void)
+{
+    vf_temp_folder_remove(folder);
+}
+
+static const VfToolResult *expect(int status, const char *words)
+{
+    const VfToolResult *result = vf_tool_run(folder, words);
+    ck_assert_msg(result->status == status, "'%s': status %d, %s", words, result->status,
+                  result->message);
+    return result;
+}
+
+static void assert_same_file(const char *a, const char *b)
+{
+    size_t n_a, n_b;
+    unsigned char *bytes_a = vf_tool_read(vf_tool_path(folder, a), &n_a);
+    unsigned char *bytes_b = vf_tool_read(vf_tool_path(folder, b), &n_b);
+    ck_assert_ptr_nonnull(bytes_a);
+    ck_assert_ptr_nonnull(bytes_b);
+    ck_assert_uint_eq(n_a, n_b);
+    ck_assert_int_eq(memcmp(bytes_a, bytes_b, n_a), 0);
+    free(bytes_a);
+    free(bytes_b);
+}
+
+static double number_of(const char *text, const char *key)
+{
+    json_error_t error;
+    json_t *document = json_loads(text, 0, &error);
+    ck_assert_ptr_nonnull(document);
+    double value = json_number_value(json_object_get(document, key));
+    json_decref(document);
+    return value;
+}
+
+START_TEST(folding_keeps_the_function)
+{
+    const VfToolResult *result = expect(0, "convert " MODEL " @o.onnx --check --passes "
+                                           "normalize,fold-constants,fold-repbn,fold-bn");
+    ck_assert_ptr_nonnull(strstr(result->out, "batch norms          9          0"));
+    expect(0, "compare " MODEL " @o.onnx --dim batch=5");
+    double before = number_of(expect(0, "eval --json " MODEL " -d " DATA)->out, "top1_hits");
+    double after = number_of(expect(0, "eval --json @o.onnx -d " DATA)->out, "top1_hits");
+    ck_assert_double_gt(before, 450);
+    ck_assert_double_eq(before, after);
+}
+END_TEST
+
+START_TEST(the_same_words_give_the_same_bytes)
+{
+    expect(0, "convert " MODEL " @a.onnx --report @a.txt");
+    expect(0, "convert " MODEL " -o @b.onnx --report @b.txt");
+    assert_same_file("@a.onnx", "@b.onnx");
+    assert_same_file("@a.txt", "@b.txt");
+}
+END_TEST
+
+START_TEST(a_file_may_be_converted_onto_itself)
+{
+    expect(0, "convert " MODEL " @a.onnx --passes none");
+    expect(0, "convert " MODEL " @b.onnx");
+    expect(0, "convert @a.onnx @a.onnx");
+    expect(0, "compare @a.onnx @b.onnx --exact");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), 2);
+}
+END_TEST
+
+START_TEST(no_passes_change_no_bit)
+{
+    expect(0, "convert " MODEL " @a.onnx --passes none");
+    expect(0, "compare " MODEL " @a.onnx --exact");
+    expect(0, "convert @a.onnx @b.onnx --passes none");
+    assert_same_file("@a.onnx", "@b.onnx");
+}
+END_TEST
+
+START_TEST(external_data_goes_beside_the_model)
+{
+    expect(0, "convert " MODEL " @a.onnx --passes none --external-data always");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), 2);
+    size_t size;
+    unsigned char *data = vf_tool_read(vf_tool_path(folder, "@a.onnx.data"), &size);
+    ck_assert_ptr_nonnull(data);
+    free(data);
+    expect(0, "compare " MODEL " @a.onnx --exact");
+}
+END_TEST
+
+START_TEST(a_refused_conversion_writes_nothing)
+{
+    expect(0, "convert " MODEL " @a.onnx --passes none");
+    /* softmax-to-relu leaves nothing for a second one to change. */
+    expect(0, "convert " MODEL " @relu.onnx --passes softmax-to-relu --check");
+    size_t before = vf_temp_folder_count(folder);
+    expect(4, "convert @relu.onnx @a.onnx --passes softmax-to-relu --strict --report @r.txt");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), before);
+    expect(0, "compare " MODEL " @a.onnx --exact");
+    expect(0, "convert @relu.onnx @a.onnx --passes softmax-to-relu");
+}
+END_TEST
+
+START_TEST(the_journal_is_text_or_json)
+{
+    json_error_t error;
+    size_t size;
+    expect(0, "convert " MODEL " @a.onnx --passes fold-repbn --report @r.json");
+    json_t *document = json_load_file(vf_tool_path(folder, "@r.json"), 0, &error);
+    ck_assert_ptr_nonnull(document);
+    size_t n_edit = 0, i;
+    json_t *edit;
+    json_array_foreach(json_object_get(document, "edits"), i, edit)
+    {
+        n_edit += strcmp(json_string_value(json_object_get(edit, "pass")), "fold-repbn") == 0;
+        ck_assert(json_is_array(json_object_get(edit, "before")));
+    }
+    ck_assert_uint_eq(n_edit, 9);
+    json_decref(document);
+    expect(0, "convert " MODEL " @a.onnx --passes fold-repbn --report @r.txt");
+    unsigned char *text = vf_tool_read(vf_tool_path(folder, "@r.txt"), &size);
+    ck_assert_ptr_nonnull(text);
+    text[size] = '\0';
+    ck_assert_ptr_nonnull(strstr((char *)text, "\n- "));
+    ck_assert_ptr_nonnull(strstr((char *)text, "\n+ "));
+    free(text);
+}
+END_TEST
+
+START_TEST(edits_can_be_limited_and_the_graph_printed)
+{
+    expect(0, "convert " MODEL " @a.onnx --passes fold-repbn --stop-after 0 --report @r.txt");
+    const VfToolResult *result = expect(0, "convert " MODEL " @b.onnx --print-after fold-repbn");
+    ck_assert_ptr_nonnull(strstr(result->out, "BatchNormalization"));
+    expect(2, "convert " MODEL " @b.onnx --print-after nothing");
+}
+END_TEST
+
+START_TEST(dims_are_fixed_in_the_file)
+{
+    json_error_t error;
+    expect(0, "convert " MODEL " @a.onnx --dim batch=2");
+    const VfToolResult *result = expect(0, "inspect --json @a.onnx");
+    json_t *document = json_loads(result->out, 0, &error);
+    ck_assert_ptr_nonnull(document);
+    json_t *model = json_array_get(json_object_get(document, "models"), 0);
+    json_t *input = json_array_get(json_object_get(model, "inputs"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(input, "type")), "f32[2, 1, 28, 28]");
+    json_decref(document);
+    expect(0, "compare @a.onnx " MODEL);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    vf_tool_need();
+    Suite *suite = suite_create("convert");
+    TCase *tests = tcase_create("convert");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, folding_keeps_the_function);
+    tcase_add_test(tests, the_same_words_give_the_same_bytes);
+    tcase_add_test(tests, a_file_may_be_converted_onto_itself);
+    tcase_add_test(tests, no_passes_change_no_bit);
+    tcase_add_test(tests, external_data_goes_beside_the_model);
+    tcase_add_test(tests, a_refused_conversion_writes_nothing);
+    tcase_add_test(tests, the_journal_is_text_or_json);
+    tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
+    tcase_add_test(tests, dims_are_fixed_in_the_file);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+VF_CHECK_MAIN(make_suite)

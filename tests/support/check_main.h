@@ -1,0 +1,24 @@
+/* The main function of a test program: VF_CHECK_MAIN(make_suite) after a
+ * `static Suite *make_suite(void)`. Exit status 0 if every case passed, 1 if not.
+ * A program that has nothing to test here returns VF_TEST_SKIPPED from a main of its own
+ * after a line that says why.
+ */
+#ifndef VF_TESTS_CHECK_MAIN_H
+#define VF_TESTS_CHECK_MAIN_H
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { VF_TEST_SKIPPED = 77 };
+
+#define VF_CHECK_MAIN(make_suite)                              \
+    int main(void)                                             \
+    {                                                          \
+        SRunner *runner = srunner_create(make_suite());        \
+        srunner_run_all(runner, CK_ENV);                       \
+        int n_failed = srunner_ntests_failed(runner);          \
+        srunner_free(runner);                                  \
+        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;    \
+    }
+
+#endif

@@ -1,0 +1,266 @@
+#include "passes/ir/verify.h"
+
+#include "passes/ir/attr.h"
+#include "tests/support/check_main.h"
+#include "tests/unit/ir/vft_case.h"
+
+static void check_fault(const VfModel *model, const char *want)
+{
+    VfFaults faults;
+    ck_assert_int_eq(vf_verify(model->arena, model, &faults, NULL), VF_OK);
+    ck_assert_int_eq(vf_verify_all(model, NULL), faults.n > 0 ? VF_INVALID : VF_OK);
+    if (want == NULL) {
+        ck_assert_msg(faults.n == 0, "%s", faults.text[0]);
+        return;
+    }
+    bool found = false;
+    for (int32_t i = 0; i < faults.n; i++)
+        found = found || strstr(faults.text[i], want) != NULL;
+    ck_assert_msg(found, "'%s' lacks '%s'", faults.n > 0 ? faults.text[0] : "", want);
+}
+
+#define IN_GRAPH(body) "graph g (x: f32[2], c: bool[]) -> (x) {\n" body "\n}\n"
+
+/* A model that can be written as text, and what is said of it (NULL: nothing). */
+static const char *const text_case[][2] = {
+    {IN_GRAPH("y = Relu(x)"), NULL},
+    {IN_GRAPH("y = Add(x)"), "Add has 1 operands, takes 2 to 2"},
+    {IN_GRAPH("y = Concat() {axis=0}"), "Concat has 0 operands, needs at least 1"},
+    {IN_GRAPH("y, z = Relu(x)"), "Relu has 2 results"},
+    {IN_GRAPH("y = Add(_, x)"), "Add lacks operand 0"},
+    {IN_GRAPH("y = Clip(x, _, x)"), NULL},
+    {IN_GRAPH("y = Softmax(x) {axis=1.5}"), "attribute 'axis' of Softmax is of type 1, not 2"},
+    {IN_GRAPH("y = Softmax(x) {axis=1, axis=1}"), "attribute 'axis' is given twice"},
+    {IN_GRAPH("y = Softmax(x) {other=\"s\"}"), NULL},
+    {IN_GRAPH("y = Odd(x) {a=undefined}"), "attribute 'a' has no type"},
+    {IN_GRAPH("y = d::Odd(x)"), "domain 'd' of Odd is not imported"},
+    {"model opset=17 opset d=1\n" IN_GRAPH("y = d::Odd(x)"), NULL},
+    {"model opset=17 opset=18\n" IN_GRAPH(""), "imported twice"},
+    {"model opset=16\n" IN_GRAPH("y = LayerNormalization(x, x)"),
+     "LayerNormalization needs opset 17, the model imports 16"},
+    {"graph g () -> (y: f32[3]) {\ny = const f32[2] {1, 2}\n}",
+     "output 'y' is declared f32[3] but is f32[2]"},
+    {"graph g (x: f32[2]) -> (y = x, y = x) {}", "two outputs of graph 'g' are named 'y'"},
+    {"graph g (n: f32[3] = f32[2] {1, 2}) -> (n) {}", "value 'n' has type f32[3]"},
+    {"function l::F (x) -> (y) { y = l::F(x) }\ngraph () -> () {}", "calls itself"},
+    {"function l::F (x) -> (y) { y = l::G(x) }\nfunction l::G (x) -> (y) {\n"
+     "y = If(x) {b=graph () -> (z) { z = l::F(x) }}}\ngraph () -> () {}",
+     "calls itself"},
+    {"function l::F (x) -> (y) { y = l::G(x) }\nfunction l::G (x) -> (y) { y = Relu(x) }\n"
+     "graph (x: f32[]) -> (y) { y = l::F(x) }",
+     NULL},
+    {"function l::F (x) -> (x) {}\nfunction l::F (x) -> (x) {}\ngraph () -> () {}",
+     "defined twice"},
+    {"function l::F (x) -> (x) {}\ngraph (x: f32[]) -> (y) { y = l::F(x, x) }",
+     "F has 2 operands, takes 0 to 1"},
+    {IN_GRAPH("y = If(c) {then_branch=graph t () -> (a) { a = Neg(x) }, else_branch=graph "
+              "() -> (b) { b = Relu(x) }}"),
+     NULL},
+};
+
+START_TEST(texts_are_judged)
+{
+    VfModel *model = read_vft(text_case[_i][0]);
+    check_fault(model, text_case[_i][1]);
+    vf_model_free(model);
+}
+END_TEST
+
+#define BASE                                                                     \
+    "graph g (x: f32[2], c: bool[]) -> (z) {\n"                                  \
+    "w = const f32[2] {1, 2}\ny = Add(x, w) @add\nz = Mul(y, w) @mul\n"          \
+    "v = If(c) {b=graph t () -> (a) { a = Neg(y) @neg }} @if\n}"
+
+/* Damage that no text can state. */
+
+static void use_before_definition(VfModel *model)
+{
+    vf_node_set_in(find_def(model, "y"), 0, find_value(model, "z"));
+}
+
+static void use_itself(VfModel *model)
+{
+    vf_node_set_in(find_def(model, "y"), 0, find_value(model, "y"));
+}
+
+static void use_from_subgraph(VfModel *model)
+{
+    VfGraph *branch = find_def(model, "v")->first_attr->graph;
+    VfValue *in[] = {branch->first_node->out[0]};
+    VfBytes name = vf_bytes("u");
+    vf_node_link(vf_node_new(model->graph, vf_bytes(""), vf_bytes("Neg"), 1, in, 1, &name), NULL);
+}
+
+static void use_dropped(VfModel *model)
+{
+    vf_value_drop(find_value(model, "w"));
+}
+
+static void lose_use(VfModel *model)
+{
+    find_value(model, "w")->n_use--;
+}
+
+static void break_use_list(VfModel *model)
+{
+    find_value(model, "w")->first_use->next = NULL;
+}
+
+static void move_use_silently(VfModel *model)
+{
+    find_def(model, "y")->in[0].value = find_value(model, "w");
+}
+
+static void forget_result(VfModel *model)
+{
+    find_def(model, "y")->out[0]->index = 1;
+}
+
+static void lose_node(VfModel *model)
+{
+    model->graph->n_node++;
+}
+
+static void turn_node(VfModel *model)
+{
+    find_def(model, "y")->prev = find_def(model, "z");
+}
+
+static void rename_twice(VfModel *model)
+{
+    find_value(model, "y")->name = find_value(model, "x")->name;
+}
+
+static void hide_name(VfModel *model)
+{
+    VfType type = {VF_TYPE_TENSOR, VF_F32, VF_RANK_UNKNOWN, NULL};
+    ck_assert_ptr_nonnull(
+        vf_graph_add_input(find_def(model, "v")->first_attr->graph, vf_bytes("y"), type));
+}
+
+static void mistake_operator(VfModel *model)
+{
+    find_def(model, "y")->op = VF_OP_SUB;
+}
+
+static void lose_owner(VfModel *model)
+{
+    VfNode *node = find_def(model, "v");
+    VfGraph *other = vf_graph_new(model, find_def(model, "y"), NULL);
+    node->first_attr->graph = other;
+}
+
+static void lose_output(VfModel *model)
+{
+    vf_node_set_in(model->graph->ret, 0, NULL);
+}
+
+static VfTensor *damaged_tensor(VfModel *model)
+{
+    VfValue *value = find_value(model, "w");
+    VfTensor *copy = VF_NEW(model->arena, VfTensor);
+    *copy = *value->tensor;
+    value->tensor = copy;
+    return copy;
+}
+
+static void lose_bytes(VfModel *model)
+{
+    damaged_tensor(model)->bytes--;
+}
+
+static void lose_element(VfModel *model)
+{
+    damaged_tensor(model)->count--;
+}
+
+static void lose_data(VfModel *model)
+{
+    damaged_tensor(model)->data = NULL;
+}
+
+static void lose_dtype(VfModel *model)
+{
+    damaged_tensor(model)->dtype = VF_DTYPE_COUNT;
+}
+
+static void lose_tensor(VfModel *model)
+{
+    find_value(model, "w")->tensor = NULL;
+}
+
+static void lose_list(VfModel *model)
+{
+    VfNode *node = find_def(model, "y");
+    VfAttr attr = {.name = vf_bytes("list"), .type = VF_ATTR_INTS, .n = 2};
+    ck_assert_int_eq(vf_node_add_attr(node, &attr, NULL), VF_OK);
+}
+
+static void nothing(VfModel *model)
+{
+    (void)model;
+}
+
+static const struct {
+    void (*damage)(VfModel *model);
+    const char *fault;
+} damage_case[] = {
+    {nothing, NULL},
+    {use_before_definition, "node 'add' (#1): operand 0 'z' is used before it is defined"},
+    {use_itself, "operand 0 'y' is used before it is defined"},
+    {use_from_subgraph, "operand 0 'a' is a value of a graph it cannot see"},
+    {use_dropped, "operand 1 'w' is no value of the graph or of those around it"},
+    {lose_use, "the use list of value 'w' does not agree with its 2 uses"},
+    {break_use_list, "the use list of value 'w'"},
+    {move_use_silently, "the use list of value 'x' does not agree with its 0 uses"},
+    {forget_result, "value 'y' does not belong to the graph that lists it"},
+    {lose_node, "graph 'g' counts 4 nodes but lists 3"},
+    {turn_node, "the list of nodes of graph 'g' is broken at node 'add' (#1)"},
+    {rename_twice, "of graph 'g' are both named 'x'"},
+    {hide_name, "node 'neg' (#5): the name of operand 0 'y' means another value here"},
+    {mistake_operator, "operator Add is recorded as another"},
+    {lose_owner, "node 'if' (#3): a subgraph does not name it as its owner"},
+    {lose_output, "output 0 of graph 'g' is not defined"},
+    {lose_bytes, "data of 'w' has 7 bytes"},
+    {lose_element, "data of 'w' counts 1 elements"},
+    {lose_data, "data of 'w' is missing"},
+    {lose_dtype, "data of 'w' is of unknown dtype 27"},
+    {lose_tensor, "constant 'w' has no data"},
+    {lose_list, "attribute 'list' has no value"},
+};
+
+START_TEST(damage_is_found)
+{
+    VfModel *model = read_vft(BASE);
+    damage_case[_i].damage(model);
+    check_fault(model, damage_case[_i].fault);
+    vf_model_free(model);
+}
+END_TEST
+
+START_TEST(all_faults_are_collected)
+{
+    VfModel *model = read_vft(IN_GRAPH("a = Add(x)\nb = Relu(x, x)\nd = Neg(x)\ne = d::O(x)"));
+    VfFaults faults;
+    VfErr err = {.status = VF_OK};
+    ck_assert_int_eq(vf_verify(model->arena, model, &faults, &err), VF_OK);
+    ck_assert_int_eq(faults.n, 3);
+    ck_assert_ptr_nonnull(strstr(faults.text[2], "domain 'd'"));
+    ck_assert_int_eq(vf_verify_all(model, &err), VF_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "(the first of 3 faults)"));
+    vf_model_free(model);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("verify");
+    TCase *tcase = tcase_create("verify");
+    tcase_add_loop_test(tcase, texts_are_judged, 0, sizeof text_case / sizeof text_case[0]);
+    tcase_add_loop_test(tcase, damage_is_found, 0, sizeof damage_case / sizeof damage_case[0]);
+    tcase_add_test(tcase, all_faults_are_collected);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+VF_CHECK_MAIN(make_suite)

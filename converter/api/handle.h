@@ -52,8 +52,14 @@ VfStatus vf_report_finish(VitfoldReport *report, VfStatus status, VitfoldReport 
 /* Put the sizes of `dim` in place of symbols in the types of inputs and outputs. */
 VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err);
 
-/* The model's file read again, with dims fixed and cleaned up for matching. Free with
- * vf_model_free. */
+/* Run the clean-up passes; without `evaluator` no constant is folded. */
+VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err);
+
+/* The model's file read again, with dims fixed. Free with vf_model_free. */
+VfStatus vf_load_again(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                       VfModel **again, VfErr *err);
+
+/* As above, and cleaned up for matching. */
 VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
                        VfModel **clean, VfErr *err);
 

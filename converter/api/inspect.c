@@ -26,7 +26,7 @@ VfStatus vf_inspection_open(VfArena *arena, const VitfoldModel *model, const Vit
                             size_t n_dim, VfInspection *inspection, VfErr *err)
 {
     *inspection = (VfInspection){.model = model, .title = model->path};
-    VF_TRY(vf_load_clean(model, NULL, 0, &inspection->clean, err));
+    VF_TRY(vf_load_again(model, NULL, 0, &inspection->clean, err));
     VF_TRY(vf_sites_find(arena, inspection->clean, &inspection->sites, err));
     VF_TRY(vf_count_ops(arena, model->ir, &inspection->op, &inspection->n_op,
                         &inspection->n_node, err));

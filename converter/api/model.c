@@ -192,21 +192,32 @@ int vitfold_model_fix_dims(VitfoldModel *model, const VitfoldDim *dim, size_t n_
     return (int)vf_fix_dims(model->ir, dim, n_dim, err);
 }
 
-static VfStatus clean_up(VfModel *ir, VfErr *err)
+VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err)
 {
     VfJournal *journal = vf_journal_new(ir);
     VF_TRY_ALLOC(journal, err);
-    return vf_normalize_model(ir, vf_evaluator(), journal, err);
+    return vf_normalize_model(ir, evaluator, journal, err);
+}
+
+VfStatus vf_load_again(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+                       VfModel **again, VfErr *err)
+{
+    VfModel *ir;
+    VF_TRY(vf_onnx_import(model->path, &model->import, &ir, err));
+    VfStatus status = vf_fix_dims(ir, dim, n_dim, err);
+    if (status != VF_OK)
+        vf_model_free(ir);
+    else
+        *again = ir;
+    return status;
 }
 
 VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
                        VfModel **clean, VfErr *err)
 {
     VfModel *ir;
-    VF_TRY(vf_onnx_import(model->path, &model->import, &ir, err));
-    VfStatus status = vf_fix_dims(ir, dim, n_dim, err);
-    if (status == VF_OK)
-        status = clean_up(ir, err);
+    VF_TRY(vf_load_again(model, dim, n_dim, &ir, err));
+    VfStatus status = vf_clean_up(ir, vf_evaluator(), err);
     if (status != VF_OK)
         vf_model_free(ir);
     else

@@ -3,12 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/api/handle.h"
+#include "converter/lower/lower.h"
 #include "runtime/base/text.h"
 
 VfStatus vf_sites_find(VfArena *arena, VfModel *model, VfSiteList *sites, VfErr *err)
 {
+    VfNorms unfolded;
+    VF_TRY(vf_clean_up(model, NULL, err));
+    VF_TRY(vf_find_norms(arena, model, &unfolded, err));
+    VF_TRY(vf_clean_up(model, vf_evaluator(), err));
     VF_TRY(vf_find_attention(arena, model, &sites->attention, err));
     VF_TRY(vf_find_norms(arena, model, &sites->norm, err));
+    sites->norm.layer = unfolded.layer;
+    sites->norm.n_layer = unfolded.n_layer;
     size_t n = (size_t)sites->norm.n_batch;
     sites->fold = VF_NEW_ARRAY(arena, VfFoldFacts, n);
     VF_TRY_ALLOC(sites->fold, err);

@@ -12,7 +12,8 @@ typedef struct VfSiteList {
     VfFoldFacts *fold; /* of each norm.batch */
 } VfSiteList;
 
-/* Find all sites of a cleaned-up model. Memory in `arena`. */
+/* Clean `model` up and find all its sites. Layer norms are listed before constants are folded,
+ * so that one that works on a constant (a class token) is counted too. Memory in `arena`. */
 VfStatus vf_sites_find(VfArena *arena, VfModel *model, VfSiteList *sites, VfErr *err);
 
 /* How many attention sites are of `kind`. */

@@ -1,6 +1,5 @@
 /* The before and after table of convert. */
 #include "converter/api/inspect.h"
-#include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
 
 /* Look at the transformed model itself: fix its open sizes, clean it up. */
@@ -11,9 +10,6 @@ static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model, const V
     VF_TRY(vf_count_ops(arena, model->ir, &after->op, &after->n_op, &after->n_node, err));
     VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &after->assumed, &after->n_assumed, err));
     VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
-    VfJournal *journal = vf_journal_new(model->ir);
-    VF_TRY_ALLOC(journal, err);
-    VF_TRY(vf_normalize_model(model->ir, vf_evaluator(), journal, err));
     VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
     after->has_cost = true;
     return vf_cost_of(arena, model->ir, &after->cost, err);

@@ -45,9 +45,9 @@ static void help_all(VfText *text)
     for (int i = 0; i < N_COMMAND; i++)
         vf_text_printf(text, "  %-8s %s\n", command[i]->name, command[i]->summary);
     vf_text_string(text, "\n'vitfold help COMMAND' tells its options; 'vitfold --version' what "
-                         "this is\n\nexit status: 0 done, 1 a comparison or check failed, "
-                         "2 wrong usage, 3 the file is invalid\nor unsafe, 4 not supported, 5 internal fault, "
-                         "6 input/output or memory\n");
+                         "this is\n\nexit status: 0 done, 1 a comparison or check failed, 2 wrong "
+                         "usage, 3 the file is invalid\nor unsafe, 4 not supported, 5 internal "
+                         "fault, 6 input/output or memory\n");
 }
 
 static void help_one(const VfCommand *one, VfText *text)

@@ -63,29 +63,45 @@ static VfStatus gather_view(VfLower *cx, VfLowCall *call, int32_t axis, bool *is
     return VF_OK;
 }
 
-VfStatus vf_lower_gather(VfLower *cx, VfLowCall *call, VfErr *err)
+VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
+                            VfLowValue **out, VfErr *err)
 {
-    VfLowValue *in[2], *out;
+    VfLowValue *in[2];
     VfkGatherParams p = {0};
     char op[40];
+    int64_t dims[64];
+    int32_t rank = 0;
+    VF_TRY(vf_low_dense(cx, x, &in[0], err));
+    VF_TRY(index_operand(cx, index, &in[1], &p.index_bytes, err));
+    VF_TRY(sized_name("gather", x, op, err));
+    if (x->rank + index->rank > 64)
+        return vf_low_refuse(err, "%d axes", x->rank + index->rank);
+    for (int32_t i = 0; i < x->rank; i++) {
+        for (int32_t k = 0; i == axis && k < index->rank; k++)
+            dims[rank++] = index->dims[k];
+        if (i != axis)
+            dims[rank++] = x->dims[i];
+    }
+    VF_TRY(vf_low_new(cx, x->dtype, rank, dims, out, err));
+    p.outer = vf_low_product(x->dims, 0, axis);
+    p.axis_dim = x->dims[axis];
+    p.n_index = (int64_t)index->count;
+    p.inner = vf_low_product(x->dims, axis + 1, x->rank);
+    VfLowEmit emit = {.op = op, .params = &p, .n_in = 2, .n_out = 1, .in = in, .out = out,
+                      .units = (*out)->count == 0 ? 0 : p.outer * p.n_index,
+                      .unit_cost = 2 + 0.3 * (double)p.inner};
+    return vf_low_emit(cx, &emit, err);
+}
+
+VfStatus vf_lower_gather(VfLower *cx, VfLowCall *call, VfErr *err)
+{
     int64_t axis;
     bool is_done;
     VF_TRY(vf_low_axis(call, "axis", call->in[0]->rank, &axis, err));
     VF_TRY(gather_view(cx, call, (int32_t)axis, &is_done, err));
     if (is_done)
         return VF_OK;
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
-    VF_TRY(index_operand(cx, call->in[1], &in[1], &p.index_bytes, err));
-    VF_TRY(sized_name("gather", in[0], op, err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    p.outer = vf_low_product(in[0]->dims, 0, (int32_t)axis);
-    p.axis_dim = in[0]->dims[axis];
-    p.n_index = (int64_t)in[1]->count;
-    p.inner = vf_low_product(in[0]->dims, (int32_t)axis + 1, in[0]->rank);
-    VfLowEmit emit = {.op = op, .params = &p, .n_in = 2, .n_out = 1, .in = in, .out = &out,
-                      .units = out->count == 0 ? 0 : p.outer * p.n_index,
-                      .unit_cost = 2 + 0.3 * (double)p.inner};
-    return vf_low_emit(cx, &emit, err);
+    return vf_low_gather_axis(cx, call->in[0], call->in[1], (int32_t)axis, &call->out[0], err);
 }
 
 VfStatus vf_lower_gather_elements(VfLower *cx, VfLowCall *call, VfErr *err)

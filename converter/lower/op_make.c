@@ -200,7 +200,13 @@ VfStatus vf_lower_cast(VfLower *cx, VfLowCall *call, VfErr *err)
         return vf_low_refuse(err, "conversion to %s", vf_dtype_info(to)->name);
     if (call->in[0]->dtype == VF_STRING || to == VF_STRING)
         return vf_low_refuse(err, "strings");
-    return vf_low_convert(cx, call->in[0], to, saturate, &call->out[0], err);
+    VfLowValue *x = call->in[0];
+    /* A float becomes an integer first, of which a narrow type keeps the low bits. */
+    if ((to == VF_U4 || to == VF_I4) && vf_dtype_info(x->dtype)->is_float) {
+        VF_TRY(vf_low_convert(cx, x, VF_I32, 1, &x, err));
+        VF_TRY(vf_low_convert(cx, x, to == VF_U4 ? VF_U8 : VF_I8, 1, &x, err));
+    }
+    return vf_low_convert(cx, x, to, saturate, &call->out[0], err);
 }
 
 /* Element i of the operand becomes element i of the result whatever it means. */

@@ -67,6 +67,18 @@ static bool has_kernel(const VfLower *cx, const char *name)
     return vfk_kernel_find(name, cx->options.reference) != NULL;
 }
 
+/* Into the range of an integer dtype of at most 16 bits; still floats. */
+static VfStatus saturate_to(VfLower *cx, VfLowValue *x, VfDtype to, VfLowValue **out, VfErr *err)
+{
+    const VfDtypeInfo *info = vf_dtype_info(to);
+    double n = (double)(INT64_C(1) << (info->bits < 16 ? info->bits : 16));
+    VfLowValue *limit;
+    VF_TRY(vf_low_scalar(cx, x->dtype, info->is_signed ? n / 2 - 1 : n - 1, &limit, err));
+    VF_TRY(vf_low_binary(cx, "min", x, limit, &x, err));
+    VF_TRY(vf_low_scalar(cx, x->dtype, info->is_signed ? -n / 2 : 0, &limit, err));
+    return vf_low_binary(cx, "max", x, limit, out, err);
+}
+
 /* In steps: for narrow integers and 8-bit floats. */
 static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantizeParams *p,
                                   VfLowValue *scale, VfErr *err)
@@ -83,6 +95,8 @@ static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantiz
         VF_TRY(spread_view(cx, zero, x, p, &zero, err));
         VF_TRY(vf_low_binary(cx, "add", x, zero, &x, err));
     }
+    if (!vf_dtype_info(to)->is_float)
+        VF_TRY(saturate_to(cx, x, to, &x, err));
     return vf_low_convert(cx, x, to, saturate, &call->out[0], err);
 }
 
@@ -159,7 +173,7 @@ static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum, VfLowV
     VF_TRY(vf_low_map(cx, "round", sum, 0, 0, &sum, err));
     VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
     VF_TRY(vf_low_binary(cx, "add", sum, zero, &sum, err));
-    /* A cast from float saturates. */
+    VF_TRY(saturate_to(cx, sum, to, &sum, err));
     VF_TRY(vf_low_convert(cx, sum, to, 1, &sum, err));
     return vf_low_reshape_to(cx, call, 0, sum, err);
 }

@@ -13,14 +13,18 @@
 #include "passes/ir/graph.h"
 
 typedef enum VfAttentionKind {
-    VF_ATTENTION_SOFTMAX,   /* softmax over keys, nothing between softmax and the value product */
-    VF_ATTENTION_POINTWISE, /* a point-wise function in place of softmax */
-    VF_ATTENTION_LINEAR,    /* no token-by-token matrix: φ(Q)(φ(K)ᵀV) in any spelling */
-    VF_ATTENTION_OTHER /* talking heads, channel attention, pooling by scores, constant queries...:
-                        * has a softmax, is attention of a kind, but not one a rewrite may treat as
-                        * SOFTMAX; `why` says which */
+    /* Softmax over keys, nothing between softmax and the value product. */
+    VF_ATTENTION_SOFTMAX,
+    /* A point-wise function in place of softmax. */
+    VF_ATTENTION_POINTWISE,
+    /* Linear in the tokens: φ(Q)(φ(K)ᵀV), or (φ(Q)φ(K)ᵀ)V with nothing between the products. */
+    VF_ATTENTION_LINEAR,
+    /* Talking heads, channel attention, pooling by scores or by constant queries...: has a softmax,
+     * is attention of a kind, but not one a rewrite may treat as SOFTMAX; `why` says which. */
+    VF_ATTENTION_OTHER
 } VfAttentionKind;
 
+/* WINDOW: one mask for each window of an image. RUNTIME: made of an input, or not readable. */
 typedef enum VfMaskKind {
     VF_MASK_NONE,
     VF_MASK_CONST,
@@ -29,64 +33,68 @@ typedef enum VfMaskKind {
     VF_MASK_RUNTIME
 } VfMaskKind;
 
-/* Which of the four a term added to the logits is. */
+/* A term applied to the logits. */
 typedef struct VfLogitTerm {
-    VfNode *node;   /* Add, Where, Max, ... that applies it */
+    VfNode *node;   /* Add, Sub, Where, Max, Mul, ... that applies it */
     VfValue *value; /* the term (bias table, mask) or, for Where, the condition */
     bool is_mask;   /* holds values <= -100 or -inf, or is a condition; otherwise a bias */
-    double lowest;  /* smallest value if constant, else NaN */
+    double lowest;  /* smallest value if constant (of a Where: of the value put in), else NaN */
 } VfLogitTerm;
 
 enum { VF_ATTENTION_TERM_MAX = 6 };
 
 typedef struct VfAttention {
     VfAttentionKind kind;
-    int32_t index; /* among all attentions of the model, graph order */
-    const char
-        *label; /* name for reports and site globs: node name of softmax, or of the module path */
-    const char *why; /* OTHER: what it is. NULL otherwise */
+    int32_t index;     /* among all attentions of the model, graph order */
+    const char *label; /* for reports and site globs: label of norm_node */
+    const char *why;   /* OTHER: what it is. NULL otherwise */
     VfGraph *graph;
 
-    VfValue *q, *k, *v;  /* operands of the products after head split, before scaling; NULL when not
-                            identified */
-    VfNode *score_node;  /* MatMul or Einsum that makes QKᵀ (NULL for LINEAR and fused) */
-    VfNode *norm_node;   /* Softmax, or the point-wise function, or the fused Attention operator */
-    VfNode *value_node;  /* MatMul or Einsum with V */
+    /* Operands of the products after the head split, before scaling, casts and a swap of the last
+     * two axes; other transposes stay, so k may be [..., d, N_k]. NULL when not identified. Fused
+     * operators: their operands. */
+    VfValue *q, *k, *v;
+    VfNode *score_node;  /* MatMul or Einsum that makes QKᵀ; NULL for φ(K)ᵀV first and fused */
+    VfNode *norm_node;   /* never NULL: Softmax (or the last node of one written out), the node that
+                          * ends the point-wise function, the fused operator; value_node when
+                          * nothing stands between the products */
+    VfNode *value_node;  /* MatMul or Einsum with V, or the ReduceSum of Mul and ReduceSum */
     VfValue *raw_scores; /* result of score_node */
-    VfValue *logits;     /* operand of norm_node */
+    VfValue *logits;     /* what softmax or the point-wise function is applied to */
     VfValue *probs;      /* what value_node reads (after Casts, Dropout) */
     VfValue *out;        /* result of value_node */
 
-    double scale;         /* product of all constant factors on Q, K and the scores; 1 when none */
-    VfValue *scale_value; /* run-time factor (learned, or Sqrt of a Shape), or NULL */
+    double scale;         /* product of all constant factors on Q, K and the scores; 1 if none, NaN
+                           * if a fused operator's default cannot be computed */
+    VfValue *scale_value; /* run-time or per-head factor (learned, or from a Shape), or NULL */
     int32_t n_scale_node; /* nodes that apply scale factors */
     VfNode *scale_node[VF_ATTENTION_TERM_MAX];
-    VfLogitTerm
-        term[VF_ATTENTION_TERM_MAX]; /* what is added between raw scores and logits, in order */
-    int32_t n_term;
+    int32_t n_term; /* what is applied between raw scores and logits, in order */
+    VfLogitTerm term[VF_ATTENTION_TERM_MAX];
     VfMaskKind mask;
     bool has_bias;
 
-    bool is_cross;  /* queries and keys come from different token sets */
+    bool is_cross;  /* queries and keys come from different token sets, or differ in number */
     bool is_window; /* windows are folded into the batch */
     bool is_causal;
-    VfDim heads;    /* H; unknown when the head axis could not be told from the batch */
-    VfDim n_q, n_k; /* queries and keys: last two axes of the scores */
-    VfDim d, d_v;   /* head widths */
-    int32_t
-        key_axis;  /* axis of `logits` that counts keys (softmax's axis), >= 0; -1 unknown rank */
-    VfDim windows; /* windows per image when is_window, else 1 */
-    VfDim grid_h, grid_w; /* token grid, unknown when not found */
-    VfDim prefix;         /* class and register tokens before the grid; unknown when not found */
-    /* POINTWISE: which function ("relu", "relu2", "gelu", ...) as vf text; NULL otherwise */
-    const char *act;
-    double alpha; /* POINTWISE: exponent of 1/L if found, else NaN */
+    VfDim heads;          /* H; unknown when the head axis could not be told from the batch */
+    VfDim n_q, n_k;       /* queries and keys */
+    VfDim d, d_v;         /* head widths */
+    int32_t key_axis;     /* axis of `logits` that counts keys, >= 0; -1: no logits */
+    VfDim windows;        /* windows per image when is_window, else 1 */
+    VfDim grid_h, grid_w; /* grid of the query tokens (of the keys', when only that is known) */
+    VfDim prefix;         /* class and register tokens before the grid; unknown without grid */
+
+    const char *act; /* POINTWISE: "relu", "relu2", "relu6", "gelu", "softplus", "sigmoid",
+                      * "identity", another operator's name, "clip", "other"; NULL otherwise */
+    double alpha;    /* POINTWISE: exponent of the factor 1/L^alpha, 0 without one; NaN: not told */
 } VfAttention;
 
-/* A root the matcher looked at that did not become SOFTMAX: the first fact that failed. */
+/* A root the matcher looked at that did not become SOFTMAX, POINTWISE or LINEAR: the first fact
+ * that failed. Sites of kind OTHER have one too. */
 typedef struct VfMiss {
     VfNode *node;       /* Softmax (or other root) */
-    const char *rule;   /* which recogniser came nearest */
+    const char *rule;   /* which recogniser came nearest: "softmax-attention", "product-pair" */
     const char *reason; /* one sentence with node names and shapes */
 } VfMiss;
 

@@ -104,6 +104,8 @@ static void add_term(VfAttention *site, VfNode *node, VfValue *value, bool is_ma
 static bool is_temperature(const VfValue *factor, const VfNode *node, int32_t axis)
 {
     const VfValue *out = vf_node_out(node, 0);
+    if (axis < 0 || out->type.rank < 0)
+        return false;
     int32_t own = axis - out->type.rank + factor->type.rank;
     return factor->type.rank >= 0 && (own < 0 || vf_dim_is(factor->type.dims[own], 1));
 }
@@ -141,16 +143,10 @@ static void describe_step(VfAttention *site, VfNode *node, int32_t slot, int32_t
 }
 
 /* Steps from the product towards the logits. */
-static void describe_path(const VfScan *scan, const VfScores *scores, VfAttention *site)
+static void describe_path(const VfScores *scores, VfAttention *site)
 {
-    int32_t axis = scores->key_axis;
-    for (int32_t i = scores->path.n - 1; i >= 0; i--) {
-        VfNode *node = scores->path.node[i];
-        axis = vf_axis_down(scan->axes, node, scores->path.slot[i], axis);
-        if (axis < 0 || vf_node_out(node, 0)->type.rank < 0)
-            return;
-        describe_step(site, node, scores->path.slot[i], axis);
-    }
+    for (int32_t i = scores->path.n - 1; i >= 0; i--)
+        describe_step(site, scores->path.node[i], scores->path.slot[i], scores->path.axis[i]);
 }
 
 /* --- cross attention --- */
@@ -224,7 +220,7 @@ VfStatus vf_describe_scores(VfScan *scan, const VfScores *scores, const VfValues
     scale_of_operand(site, key);
     if (p->node->op == VF_OP_MS_FUSED_MATMUL || p->node->op == VF_OP_MS_TRANSPOSE_MATMUL)
         site->scale *= vf_node_float(p->node, "alpha");
-    describe_path(scan, scores, site);
+    describe_path(scores, site);
     if (values != NULL)
         describe_values(values, site);
     vf_describe_axes(scan, scores, site);

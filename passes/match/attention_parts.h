@@ -30,6 +30,7 @@ typedef struct VfScan {
 typedef struct VfPath {
     VfNode *node[VF_PATH_MAX];
     int32_t slot[VF_PATH_MAX];
+    int32_t axis[VF_PATH_MAX]; /* of the node's result, the one that counts keys; -1: several */
     int32_t n;
 } VfPath;
 
@@ -54,6 +55,11 @@ typedef struct VfScores {
 
 /* Walk up from `value` whose axis `axis` counts keys. */
 void vf_find_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *scores);
+
+/* Pass a view above which `axis` of its result is several axes, up to where they are one again: the
+ * value and axis there, the steps added to `path`. False: not so, `path` as before. */
+bool vf_through_split(const VfScan *scan, VfPath *path, VfNode *view, int32_t axis, VfValue **value,
+                      int32_t *up);
 
 /* The product (or Mul and ReduceSum) that sums over the keys, found by walking down. */
 typedef struct VfValues {

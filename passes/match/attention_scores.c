@@ -81,11 +81,20 @@ static void climb_operand(Climb *c, VfNode *node, int32_t slot, int32_t axis)
     if (in == NULL || vf_is_fixed(in) || c->path.n == VF_PATH_MAX)
         return;
     int32_t up = vf_axis_up(c->scan->axes, node, slot, axis);
+    if (up < 0 && vf_op_has(node->op, VF_OPF_VIEW)) {
+        int32_t n = c->path.n;
+        if (vf_through_split(c->scan, &c->path, node, axis, &in, &up)) {
+            climb(c, in, up);
+            c->path.n = n;
+            return;
+        }
+    }
     if (up < 0) {
         stop(c, node, "splits, joins or broadcasts the axis normalised over");
         return;
     }
     c->path.node[c->path.n] = node;
+    c->path.axis[c->path.n] = axis;
     c->path.slot[c->path.n++] = slot;
     climb(c, in, up);
     c->path.n--;

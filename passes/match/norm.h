@@ -26,19 +26,18 @@ typedef struct VfLayerNorm {
 /* One BatchNormalization, with the RepBN sum around it if there is one. */
 typedef struct VfBatchNorm {
     const char *label;
-    VfNode *bn;   /* the BatchNormalization node */
-    VfNode *last; /* bn itself, or the Add of a RepBN (or the Transpose after it, when η·x is added
-                     behind it) */
-    VfValue *x, *y;    /* what goes in; what comes out of `last` */
+    VfNode *bn;        /* the BatchNormalization node */
+    VfNode *last;      /* bn itself, or the Add of a RepBN */
+    VfValue *x, *y;    /* what goes into bn; what comes out of `last` */
     bool is_rep;       /* BN(x) + η x */
     VfValue *eta;      /* η, constant; NULL if not rep or η = 1 (plain BN(x) + x) */
-    VfNode *mul, *add; /* nodes of the RepBN sum, NULL otherwise */
-    VfNode *back; /* Transpose or view between bn and add, when η x is taken before the one in front
-                   * of bn: then y has the layout before it, x the one after it. NULL otherwise */
-    const VfTensor *gamma, *beta, *mean,
-        *var; /* constants; NULL when not constant: then `why` says so */
+    VfNode *mul, *add; /* nodes of the RepBN sum, NULL otherwise; mul NULL too when η = 1 */
+    VfNode *back;      /* Transpose or view between bn and add, when η x is taken before the one in
+                        * front of bn: then y has the layout before it, x the one after it. NULL
+                        * otherwise */
+    const VfTensor *gamma, *beta, *mean, *var; /* NULL when not constant: then `why` says so */
     double epsilon;
-    int64_t channels;
+    int64_t channels;     /* -1 when gamma is not constant */
     int32_t channel_axis; /* 1 */
     const char *why;      /* reason that the parameters cannot be read, or NULL */
 } VfBatchNorm;

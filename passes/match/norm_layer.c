@@ -9,7 +9,7 @@
 #include "passes/match/pattern.h"
 
 /* Slots of the patterns below. */
-enum { SLOT_X = 1, SLOT_MEAN, SLOT_VAR, SLOT_EPSILON };
+enum { SLOT_X = 1, SLOT_MEAN, SLOT_VAR, SLOT_EPSILON, SLOT_GAMMA, SLOT_BETA };
 
 /* --- LayerNorm: (x - mean) / sqrt(var + eps) --- */
 
@@ -43,7 +43,10 @@ static const VfPattern mean_pow = VF_PAT_OP2(POW, &mean, VF_PAT_NUMBER(2.0));
 static const VfPattern mean_mul = VF_PAT_OP2(MUL, &mean, &mean);
 static const VfPattern squared_mean = VF_PAT_ALT2(&mean_pow, &mean_mul);
 static const VfPattern var_difference = VF_PAT_OP2(SUB, &mean_square, &squared_mean);
-static const VfPattern var = VF_PAT_ALT2(&var_mean, &var_difference);
+static const VfPattern var_clamped = VF_PAT_OP2(MAX, &var_difference, VF_PAT_NUMBER(0.0));
+static const VfPattern var_relu = VF_PAT_OP1(RELU, &var_difference);
+static const VfPattern var = {
+    .kind = VF_PATTERN_ALT, .n_in = 4, .in = {&var_mean, &var_difference, &var_clamped, &var_relu}};
 
 static const VfPattern var_eps = VF_PAT_OP2(ADD, &var, VF_PAT_SCALAR(SLOT_EPSILON));
 
@@ -63,6 +66,18 @@ ROOT_FORMS(layer, var_eps);
 static const VfPattern layer_div = VF_PAT_OP2(DIV, &centred_out, &layer_root);
 static const VfPattern layer_mul = VF_PAT_OP2(MUL, &centred_out, &layer_inverse);
 static const VfPattern layer = VF_PAT_ALT2(&layer_div, &layer_mul);
+
+/* The scale multiplied into the inverse root: (x - mean) * (inverse * scale), or
+ * x * (inverse * scale) + (shift - mean * (inverse * scale)), as TensorFlow has it. */
+static const VfPattern layer_scaled = VF_PAT_OP2(MUL, &layer_inverse, VF_PAT_CONST(SLOT_GAMMA));
+static const VfPattern layer_late = VF_PAT_OP2(MUL, &centred_out, &layer_scaled);
+static const VfPattern layer_factor = VF_PAT_ALT2(&layer_scaled, &layer_inverse);
+static const VfPattern x_part = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &layer_factor);
+static const VfPattern mean_part = VF_PAT_OP2(MUL, &mean_again, &layer_factor);
+static const VfPattern shift_part = VF_PAT_OP2(SUB, VF_PAT_CONST(SLOT_BETA), &mean_part);
+static const VfPattern layer_spread = VF_PAT_OP2(ADD, &x_part, &shift_part);
+static const VfPattern layer_any = {
+    .kind = VF_PATTERN_ALT, .n_in = 3, .in = {&layer, &layer_late, &layer_spread}};
 
 /* --- RMSNorm: x / sqrt(mean(x^2) + eps) --- */
 
@@ -178,16 +193,21 @@ static bool is_over_channels(const VfLayerNorm *norm)
            perm[rank - 1] == 1;
 }
 
+/* Nodes further away than this belong to no norm as exporters write them. */
+enum { SITE_SPAN_MAX = 512 };
+
+/* The matched node that comes first in graph order. */
 static VfNode *first_in_order(const VfMatch *match)
 {
     VfNode *first = match->node[0];
-    for (int32_t i = 1; i < match->n_node; i++) {
-        for (VfNode *node = first; node != NULL; node = node->prev) {
-            if (node == match->node[i]) {
-                first = node;
-                break;
-            }
-        }
+    int32_t n_found = 0, n_step = 0;
+    for (VfNode *node = first; node != NULL && n_step < SITE_SPAN_MAX;
+         node = node->prev, n_step++) {
+        if (!vf_match_has(match, node))
+            continue;
+        first = node;
+        if (++n_found == match->n_node)
+            break;
     }
     return first;
 }
@@ -211,34 +231,59 @@ static bool has_width_factor(VfLayerNorm *norm)
     return is_affine_part(norm, other);
 }
 
+/* Epsilon of a unit vector's floor when it is a Clip. */
+static void set_clip_epsilon(const VfMatch *match, VfLayerNorm *norm)
+{
+    const VfNode *clip = vf_match_node(match, &norm2_clip);
+    if (clip != NULL && !vf_scalar_of(vf_node_in(clip, 1), &norm->epsilon))
+        norm->epsilon = vf_node_attr(clip, "min") ? vf_node_float(clip, "min") : 0.0;
+}
+
+/* The scale and shift that are part of the pattern; false if they vary along other axes. */
+static bool set_bound_affine(const VfMatch *match, VfLayerNorm *norm)
+{
+    norm->scale = match->slot[SLOT_GAMMA];
+    norm->shift = match->slot[SLOT_BETA];
+    return (norm->scale == NULL || is_affine_part(norm, norm->scale)) &&
+           (norm->shift == NULL || is_affine_part(norm, norm->shift));
+}
+
+static bool find_pattern(VfValue *out, VfMatch *match, VfLayerNorm *norm, bool *is_unit)
+{
+    *is_unit = false;
+    if (vf_pattern_match_open(&layer_any, out, match))
+        return true;
+    norm->is_rms = true;
+    if (vf_pattern_match_open(&rms, out, match))
+        return true;
+    *is_unit = true;
+    return vf_pattern_match_open(&unit, out, match);
+}
+
 static bool written_out_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
 {
     VfMatch match;
     VfValue *out = vf_node_out(node, 0);
-    bool is_unit = false;
-    if ((node->op != VF_OP_DIV && node->op != VF_OP_MUL) || out == NULL)
+    bool is_unit, is_root = node->op == VF_OP_DIV || node->op == VF_OP_MUL || node->op == VF_OP_ADD;
+    if (!is_root || out == NULL || !find_pattern(out, &match, norm, &is_unit))
         return false;
-    if (!vf_pattern_match_open(&layer, out, &match)) {
-        norm->is_rms = true;
-        is_unit = !vf_pattern_match_open(&rms, out, &match);
-        if (is_unit && !vf_pattern_match_open(&unit, out, &match))
-            return false;
-    }
     norm->x = match.slot[SLOT_X];
     norm->y = out;
     norm->last = node;
     norm->is_decomposed = true;
-    if (!set_axes(symbols, &match, norm))
+    if (!set_axes(symbols, &match, norm) || !set_bound_affine(&match, norm))
         return false;
     if (match.slot[SLOT_EPSILON] != NULL)
         vf_scalar_of(match.slot[SLOT_EPSILON], &norm->epsilon);
-    const VfNode *clip = is_unit ? vf_match_node(&match, &norm2_clip) : NULL;
-    if (clip != NULL && !vf_scalar_of(vf_node_in(clip, 1), &norm->epsilon))
-        norm->epsilon = vf_node_attr(clip, "min") ? vf_node_float(clip, "min") : 0.0;
+    if (is_unit)
+        set_clip_epsilon(&match, norm);
     if (is_unit && !has_width_factor(norm))
         return false;
     norm->root = first_in_order(&match);
-    take_scale_shift(norm);
+    if (norm->scale == NULL && norm->shift == NULL)
+        take_scale_shift(norm);
+    else if (norm->shift == NULL)
+        norm->shift = take_affine(norm, VF_OP_ADD);
     return true;
 }
 

@@ -11,7 +11,9 @@
  * clamp and NaN gives 0, where ONNX leaves both undefined. Integer to a narrower integer: the
  * low bits. To f16 and bf16: nearest, ties to even, overflow to infinity. To 8-bit floats:
  * nearest even; with `saturate` overflow and infinity go to the largest finite value, without
- * it to infinity or NaN as ONNX's table says. Float to 4-bit: nearest even, clamped.
+ * it to infinity or NaN as ONNX's table says. Float to 4-bit integers: with `saturate` nearest
+ * even and clamped, as QuantizeLinear wants it; without it toward zero and then the low bits,
+ * which is what Cast does in ONNX's tests.
  */
 #ifndef VFK_CAST_H
 #define VFK_CAST_H
@@ -20,7 +22,7 @@
 
 typedef struct VfkCastParams {
     int64_t n;        /* elements of the whole operand */
-    int64_t saturate; /* 8-bit floats only; ONNX default is 1 */
+    int64_t saturate; /* 8-bit floats and 4-bit integers only, see above */
 } VfkCastParams;
 
 #endif

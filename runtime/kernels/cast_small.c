@@ -87,11 +87,15 @@ CAST8(f8e4m3fnuz)
 CAST8(f8e5m2)
 CAST8(f8e5m2fnuz)
 
-/* Nearest even, clamped to [least, most]; NaN gives 0. */
-static int32_t nearest(float x, float least, float most)
+/* Nearest even in [least, most], or toward zero within 32 bits; NaN gives 0. */
+static int32_t whole(float x, int saturate, float least, float most)
 {
-    float t = x < least ? least : x > most ? most : x;
-    return t != t ? 0 : (int32_t)rintf(t);
+    const float low = saturate ? least : -2147483648.0f, high = saturate ? most : 2147483520.0f;
+    const float t = x < low ? low : x > high ? high : x;
+    if (t != t) {
+        return 0;
+    }
+    return saturate ? (int32_t)rintf(t) : (int32_t)t;
 }
 
 static inline int32_t signed4(uint32_t nibble)
@@ -130,8 +134,8 @@ static inline int32_t signed4(uint32_t nibble)
         } \
     }
 
-PACK(f32, u4, float, nearest(v, 0.0f, 15.0f))
-PACK(f32, i4, float, nearest(v, -8.0f, 7.0f))
+PACK(f32, u4, float, whole(v, params->saturate != 0, 0.0f, 15.0f))
+PACK(f32, i4, float, whole(v, params->saturate != 0, -8.0f, 7.0f))
 PACK(u8, u4, uint8_t, v)
 PACK(i8, i4, int8_t, v)
 UNPACK(u4, f32, float, v)

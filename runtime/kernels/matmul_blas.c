@@ -2,17 +2,15 @@
 
 #include "runtime/kernels/matmul_unit.h"
 
-/* c = bias, so that the product can be added to it; cblas applies beta. */
-#define START(dtype, T) \
-    static void start_##dtype(const VfkMatmulParams *params, int64_t rows, const T *bias, T *c) \
+/* Added to the finished sums, as matmul.c does: a product and its bias in one step give the bits
+ * of two steps. */
+#define ADD_BIAS(dtype, T) \
+    static void add_bias_##dtype(const VfkMatmulParams *params, int64_t rows, const T *bias, T *c) \
     { \
+        const T beta = (T)params->beta; \
         for (int64_t i = 0; i < rows; i++, c += params->ldc, bias += params->bias_row) { \
-            if (params->bias_col == 1) { \
-                memcpy(c, bias, (size_t)params->n * sizeof(T)); \
-                continue; \
-            } \
             for (int64_t j = 0; j < params->n; j++) { \
-                c[j] = bias[j * params->bias_col]; \
+                c[j] += beta * bias[j * params->bias_col]; \
             } \
         } \
     }
@@ -21,8 +19,9 @@
  * op(A) b. Dimensions fit int: lowering chooses another variant where they do not. */
 #define PRODUCT(dtype, T, gemm, gemv) \
     static void product_##dtype(const VfkMatmulParams *params, int64_t rows, const T *a, \
-                                const T *b, T *c, T beta) \
+                                const T *b, T *c) \
     { \
+        const T beta = 0; \
         const int m = (int)rows, n = (int)params->n, k = (int)params->k; \
         const int lda = (int)params->lda, ldb = (int)params->ldb, ldc = (int)params->ldc; \
         const T alpha = (T)params->alpha; \
@@ -44,40 +43,36 @@
                  beta, c, ldc); \
         } \
     } \
-    /* No terms: c = beta * bias, or 0. */ \
-    static void empty_##dtype(const VfkMatmulParams *params, int64_t rows, T *c, T beta) \
+    /* No terms. */ \
+    static void empty_##dtype(const VfkMatmulParams *params, int64_t rows, T *c) \
     { \
-        for (int64_t i = 0; i < rows; i++) { \
-            for (int64_t j = 0; j < params->n; j++) { \
-                T *at = c + i * params->ldc + j; \
-                *at = beta == 0 ? 0 : *at * beta; \
-            } \
+        for (int64_t i = 0; i < rows; i++, c += params->ldc) { \
+            memset(c, 0, (size_t)params->n * sizeof(T)); \
         } \
     }
 
 #define MATMUL(dtype, T, gemm, gemv) \
-    START(dtype, T) \
+    ADD_BIAS(dtype, T) \
     PRODUCT(dtype, T, gemm, gemv) \
     void VFK_PASTE(matmul, dtype, blas)(const VfkArgs *args) \
     { \
         const VfkMatmulParams *params = args->params; \
         const T *bias = args->in[2]; \
-        const T beta = bias ? (T)params->beta : (T)0; \
         const int64_t a_row = params->trans_a ? 1 : params->lda; \
         for (int64_t u = args->begin; u < args->end && params->n > 0; u++) { \
             VfkMatmulUnit unit = vfk_matmul_unit(params, u); \
             T *c = (T *)args->out[0] + unit.offset.c + unit.row * params->ldc; \
-            if (bias) { \
-                start_##dtype(params, unit.rows, \
-                              bias + unit.offset.bias + unit.row * params->bias_row, c); \
-            } \
             if (params->k == 0) { \
-                empty_##dtype(params, unit.rows, c, beta); \
-                continue; \
+                empty_##dtype(params, unit.rows, c); \
+            } else { \
+                product_##dtype(params, unit.rows, \
+                                (const T *)args->in[0] + unit.offset.a + unit.row * a_row, \
+                                (const T *)args->in[1] + unit.offset.b, c); \
             } \
-            product_##dtype(params, unit.rows, \
-                            (const T *)args->in[0] + unit.offset.a + unit.row * a_row, \
-                            (const T *)args->in[1] + unit.offset.b, c, beta); \
+            if (bias) { \
+                add_bias_##dtype(params, unit.rows, \
+                                 bias + unit.offset.bias + unit.row * params->bias_row, c); \
+            } \
         } \
     }
 

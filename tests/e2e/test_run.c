@@ -5,6 +5,7 @@
 
 #include "converter/data/npy.h"
 #include "converter/data/npz.h"
+#include "converter/onnx/tensor_file.h"
 #include "runtime/base/intern.h"
 #include "tests/support/check_main.h"
 #include "tests/support/temp_folder.h"
@@ -93,15 +94,20 @@ END_TEST
 
 START_TEST(test_data_folders_are_read_and_written)
 {
-    expect(0, "run " MODEL " --random 3 --dim batch=2 --output-dir @set --output-format pb");
-    /* The output of one run serves as a file; the input has to be made as one: by Identity-like use of
-     * the writer through a second output folder. */
-    size_t size;
-    unsigned char *bytes = vf_tool_read(vf_tool_path(folder, "@set/output_0.pb"), &size);
-    ck_assert_ptr_nonnull(bytes);
-    ck_assert_uint_gt(size, 80);
-    free(bytes);
-    expect(6, "run " MODEL " --test-data-dir @set");
+    VfTensor tensor = {VF_F32, 4, image.array.dims, image.array.count, image.array.bytes,
+                       image.array.data, VF_STORAGE_LENT};
+    ck_assert_int_eq(vf_folder_make(vf_tool_path(folder, "@set"), &err), VF_OK);
+    ck_assert_int_eq(vf_onnx_write_tensor(vf_tool_path(folder, "@set/input_0.pb"), image.name,
+                                          &tensor, &err), VF_OK);
+    expect(0, "run " MODEL " --test-data-dir @set --output-dir @set");
+    expect(0, "run " MODEL " -i image=@set/input_0.pb --output-dir @other");
+    assert_same_file("@set/output_0.pb", "@other/output_0.pb");
+    expect(0, "run " MODEL " --test-data-dir @set --outputs @a.npz");
+    expect(0, "run " MODEL " -i image=@in.npy --outputs @b.npz");
+    assert_same_file("@a.npz", "@b.npz");
+    /* The folder's own outputs are what compare expects. */
+    expect(0, "compare " MODEL " --exact --test-data-dir @set");
+    expect(6, "run " MODEL " --test-data-dir @other");
     expect(6, "run " MODEL " --test-data-dir @none");
 }
 END_TEST

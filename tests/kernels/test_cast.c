@@ -7,10 +7,11 @@
 #include "tests/kernels/kernel_case.h"
 
 /* Cast `n` elements; the result must be `want`, byte for byte. */
-static void expect(const char *name, const void *x, int64_t n, const void *want, size_t bytes)
+static void expect_with(int saturate, const char *name, const void *x, int64_t n,
+                        const void *want, size_t bytes)
 {
     int packed = strstr(name, "u4") || strstr(name, "i4");
-    VfkCastParams params = {n, 1};
+    VfkCastParams params = {n, saturate};
     Case c = {name, &params, {x}, {bytes}, packed ? (n + 1) / 2 : n, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
@@ -19,6 +20,11 @@ static void expect(const char *name, const void *x, int64_t n, const void *want,
                       i);
     }
     case_free(out);
+}
+
+static void expect(const char *name, const void *x, int64_t n, const void *want, size_t bytes)
+{
+    expect_with(1, name, x, n, want, bytes);
 }
 
 START_TEST(test_float_to_integer_clamps)
@@ -149,15 +155,18 @@ END_TEST
 
 START_TEST(test_4_bit)
 {
-    float x[] = {-9, -0.5f, 2.5f, 99, NAN};
-    uint8_t i4[] = {0x08, 0x72, 0x00}, u4[] = {0x00, 0xf2, 0x00};
-    float unpacked[] = {-8, 0, 2, 7, 0};
-    int8_t narrow[] = {-8, 0, 2, 7, 0};
-    expect("cast_f32_i4", x, 5, i4, sizeof i4);
-    expect("cast_f32_u4", x, 5, u4, sizeof u4);
-    expect("cast_i4_f32", i4, 5, unpacked, sizeof unpacked);
-    expect("cast_i4_i8", i4, 5, narrow, sizeof narrow);
-    expect("cast_i8_i4", narrow, 5, i4, sizeof i4);
+    float x[] = {-8, -0.5f, 2.75f, 25, NAN, -9, INFINITY};
+    uint8_t i4[] = {0x08, 0x92, 0x70, 0x00}, u4[] = {0x08, 0x92, 0x70, 0x00};
+    float unpacked[] = {-8, 0, 2, -7, 0, 7, 0};
+    int8_t narrow[] = {-8, 0, 2, -7, 0, 7, 0};
+    uint8_t near[] = {0x08, 0x73, 0x80, 0x07}, above[] = {0x00, 0xf3, 0x00, 0x0f};
+    expect_with(0, "cast_f32_i4", x, 7, i4, sizeof i4);
+    expect_with(0, "cast_f32_u4", x, 7, u4, sizeof u4);
+    expect_with(1, "cast_f32_i4", x, 7, near, sizeof near);
+    expect_with(1, "cast_f32_u4", x, 7, above, sizeof above);
+    expect("cast_i4_f32", i4, 7, unpacked, sizeof unpacked);
+    expect("cast_i4_i8", i4, 7, narrow, sizeof narrow);
+    expect("cast_i8_i4", narrow, 7, i4, sizeof i4);
 }
 END_TEST
 

@@ -1,0 +1,359 @@
+/* Attention as one operator, composed of products, a bias and a softmax.
+ *
+ * Letters: B batch, H heads of the queries, G heads of keys and values, S queries, L keys.
+ */
+#include "converter/lower/ops.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "passes/ir/attr.h"
+
+typedef struct Attention {
+    VfLowValue *q, *k, *v;    /* B H S D, B G L D, B G L E */
+    VfLowValue *mask;         /* bool or additive, or NULL */
+    VfLowValue *n_valid;      /* B: keys that are no padding, or NULL */
+    double scale, softcap;
+    bool is_causal;
+    int64_t n_past;           /* keys before the first query */
+    int64_t window[2];        /* keys seen to the left and right of a query; -1: all */
+    VfDtype softmax_dtype;
+    VfLowValue *stage[4];     /* what qk_matmul_output can show */
+    VfLowValue *out;          /* B H S E, S before H in memory */
+} Attention;
+
+/* B x S x (heads * D) as B x heads x S x D; 4-D operands as they are. */
+static VfStatus split_heads(VfLower *cx, VfLowValue *x, int64_t heads, VfLowValue **out, VfErr *err)
+{
+    static const int64_t perm[4] = {0, 2, 1, 3};
+    *out = x;
+    if (x->rank == 4)
+        return VF_OK;
+    if (x->rank != 3 || heads < 1 || x->dims[2] % heads != 0)
+        return vf_low_refuse(err, "%d axes and %lld heads", x->rank, (long long)heads);
+    const int64_t dims[4] = {x->dims[0], x->dims[1], heads, x->dims[2] / heads};
+    VF_TRY(vf_low_reshape(cx, x, 4, dims, out, err));
+    return vf_low_permute(cx, *out, perm, out, err);
+}
+
+/* B x heads x S x D with S before heads in memory, as B x S x (heads * D). */
+static VfStatus join_heads(VfLower *cx, VfLowValue *x, VfLowValue **out, VfErr *err)
+{
+    static const int64_t perm[4] = {0, 2, 1, 3};
+    const int64_t dims[3] = {x->dims[0], x->dims[2], x->dims[1] * x->dims[3]};
+    VF_TRY(vf_low_permute(cx, x, perm, out, err));
+    return vf_low_reshape(cx, *out, 3, dims, out, err);
+}
+
+/* a (B H S x) times b (B G x y): each of the G heads serves H / G of a. */
+static VfStatus grouped_product(VfLower *cx, VfLowValue *a, VfLowValue *b, double alpha,
+                                const int64_t *perm, VfLowValue **out, VfErr *err)
+{
+    int64_t heads = a->dims[1], groups = b->dims[1];
+    VfLowMatmul m = {.a = a, .b = b, .alpha = alpha};
+    if (heads == groups) {
+        m.perm = perm;
+        return vf_low_matmul(cx, &m, out, err);
+    }
+    if (groups < 1 || heads % groups != 0)
+        return vf_low_refuse(err, "%lld heads over %lld", (long long)heads, (long long)groups);
+    const int64_t wide_a[5] = {a->dims[0], groups, heads / groups, a->dims[2], a->dims[3]};
+    const int64_t wide_b[5] = {b->dims[0], groups, 1, b->dims[2], b->dims[3]};
+    const int64_t dims[4] = {a->dims[0], heads, a->dims[2], b->dims[3]};
+    VF_TRY(vf_low_reshape(cx, a, 5, wide_a, &m.a, err));
+    VF_TRY(vf_low_reshape(cx, b, 5, wide_b, &m.b, err));
+    VF_TRY(vf_low_matmul(cx, &m, out, err));
+    return vf_low_reshape(cx, *out, 4, dims, out, err);
+}
+
+/* --- bias --- */
+
+static VfStatus zero_or_masked(VfLower *cx, VfLowValue *allowed, VfDtype dtype, VfLowValue **out,
+                               VfErr *err)
+{
+    VfLowValue *zero, *masked;
+    VF_TRY(vf_low_scalar(cx, dtype, 0, &zero, err));
+    VF_TRY(vf_low_scalar(cx, dtype, -(double)INFINITY, &masked, err));
+    return vf_low_where(cx, allowed, zero, masked, out, err);
+}
+
+static VfStatus add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr *err)
+{
+    if (*sum == NULL) {
+        *sum = bias;
+        return VF_OK;
+    }
+    return vf_low_binary(cx, "add", *sum, bias, sum, err);
+}
+
+/* A mask shorter than the keys hides the rest. */
+static VfStatus mask_bias(VfLower *cx, const Attention *x, VfLowValue **out, VfErr *err)
+{
+    VfLowValue *mask = x->mask, *list[2], *fill;
+    int64_t n_key = x->k->dims[2], dims[64];
+    if (mask->rank < 1 || mask->rank > 4 || mask->dims[mask->rank - 1] > n_key)
+        return vf_low_refuse(err, "a mask of %d axes", mask->rank);
+    if (mask->dtype == VF_BOOL)
+        VF_TRY(zero_or_masked(cx, mask, x->q->dtype, &mask, err));
+    *out = mask;
+    int64_t n_given = mask->dims[mask->rank - 1];
+    if (n_given == n_key || n_given == 1)
+        return VF_OK;
+    memcpy(dims, mask->dims, (size_t)mask->rank * sizeof *dims);
+    dims[mask->rank - 1] = n_key - n_given;
+    VF_TRY(vf_low_scalar(cx, mask->dtype, -(double)INFINITY, &fill, err));
+    list[0] = mask;
+    VF_TRY(vf_low_expand(cx, fill, mask->rank, dims, &list[1], err));
+    return vf_low_concat(cx, 2, list, mask->rank - 1, out, err);
+}
+
+/* Key minus query position for S x L, as a constant; `offset` is added to the query's. */
+static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLowValue **out, VfErr *err)
+{
+    int64_t dims[2] = {x->q->dims[2], x->k->dims[2]};
+    VfTensor *tensor;
+    void *data;
+    VF_TRY(vf_tensor_new(cx->arena, VF_I64, 2, dims, &tensor, &data, err));
+    int64_t *number = data;
+    for (int64_t i = 0; i < dims[0]; i++)
+        for (int64_t j = 0; j < dims[1]; j++)
+            *number++ = j - i - offset;
+    return vf_low_const(cx, tensor, out, err);
+}
+
+/* The furthest key a query may see is `right` behind it, the nearest `left` before; -1: no bound. */
+static VfStatus position_bias(VfLower *cx, const Attention *x, int64_t left, int64_t right,
+                              VfLowValue **bias, VfErr *err)
+{
+    VfLowValue *distance, *limit, *allowed, *shift = NULL;
+    VF_TRY(distances(cx, x, x->n_valid != NULL ? -x->q->dims[2] : x->n_past, &distance, err));
+    if (x->n_valid != NULL) {
+        const int64_t dims[4] = {(int64_t)x->n_valid->count, 1, 1, 1};
+        VF_TRY(vf_low_reshape(cx, x->n_valid, 4, dims, &shift, err));
+        VF_TRY(vf_low_binary(cx, "sub", distance, shift, &distance, err));
+    }
+    for (int side = 0; side < 2; side++) {
+        int64_t reach = side == 0 ? left : right;
+        if (reach < 0)
+            continue;
+        VF_TRY(vf_low_int(cx, side == 0 ? -reach : reach, &limit, err));
+        VF_TRY(vf_low_binary(cx, side == 0 ? "greater_equal" : "less_equal", distance, limit,
+                             &allowed, err));
+        VF_TRY(zero_or_masked(cx, allowed, x->q->dtype, &allowed, err));
+        VF_TRY(add_bias(cx, bias, allowed, err));
+    }
+    return VF_OK;
+}
+
+/* Keys at and behind n_valid are padding. */
+static VfStatus padding_bias(VfLower *cx, const Attention *x, VfLowValue **bias, VfErr *err)
+{
+    int64_t n_key = x->k->dims[2];
+    const int64_t dims[4] = {(int64_t)x->n_valid->count, 1, 1, 1};
+    VfLowValue *valid, *allowed, *place;
+    int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)n_key + 1);
+    VF_TRY_ALLOC(list, err);
+    for (int64_t i = 0; i < n_key; i++)
+        list[i] = i;
+    VF_TRY(vf_low_const_i64(cx, (size_t)n_key, list, &place, err));
+    VF_TRY(vf_low_reshape(cx, x->n_valid, 4, dims, &valid, err));
+    VF_TRY(vf_low_binary(cx, "less", place, valid, &allowed, err));
+    VF_TRY(zero_or_masked(cx, allowed, x->q->dtype, &allowed, err));
+    return add_bias(cx, bias, allowed, err);
+}
+
+static VfStatus make_bias(VfLower *cx, const Attention *x, VfLowValue **bias, VfErr *err)
+{
+    *bias = NULL;
+    if (x->mask != NULL)
+        VF_TRY(mask_bias(cx, x, bias, err));
+    if (x->is_causal)
+        VF_TRY(position_bias(cx, x, -1, 0, bias, err));
+    if (x->window[0] >= 0 || x->window[1] >= 0)
+        VF_TRY(position_bias(cx, x, x->window[0], x->window[1], bias, err));
+    if (x->n_valid != NULL)
+        VF_TRY(padding_bias(cx, x, bias, err));
+    return VF_OK;
+}
+
+/* --- the whole --- */
+
+/* Queries that may see no key give 0, not NaN. */
+static VfStatus clear_masked_rows(VfLower *cx, VfLowValue *bias, VfLowValue **p, VfErr *err)
+{
+    VfLowValue *most, *masked, *zero;
+    VF_TRY(vf_low_reduce(cx, "reduce_max", bias, UINT64_C(1) << (bias->rank - 1), &most, err));
+    VF_TRY(vf_low_scalar(cx, bias->dtype, -(double)INFINITY, &masked, err));
+    VF_TRY(vf_low_binary(cx, "equal", most, masked, &most, err));
+    VF_TRY(vf_low_scalar(cx, (*p)->dtype, 0, &zero, err));
+    return vf_low_where(cx, most, zero, *p, p, err);
+}
+
+static VfStatus attend(VfLower *cx, Attention *x, VfErr *err)
+{
+    static const int64_t swap[4] = {0, 1, 3, 2}, by_token[4] = {0, 2, 1, 3};
+    VfLowValue *kt, *score, *bias, *p;
+    bool fits = x->q->rank == 4 && x->k->rank == 4 && x->v->rank == 4 &&
+                x->q->dims[3] == x->k->dims[3] && x->k->dims[2] == x->v->dims[2] &&
+                x->k->dims[1] == x->v->dims[1];
+    if (!fits)
+        return vf_low_refuse(err, "queries, keys and values that do not fit");
+    VF_TRY(vf_low_permute(cx, x->k, swap, &kt, err));
+    VF_TRY(grouped_product(cx, x->q, kt, x->scale, NULL, &score, err));
+    x->stage[0] = score;
+    if (x->softcap > 0) {
+        VF_TRY(vf_low_map(cx, "affine", score, 1 / x->softcap, 0, &score, err));
+        VF_TRY(vf_low_map(cx, "tanh", score, 0, 0, &score, err));
+        VF_TRY(vf_low_map(cx, "affine", score, x->softcap, 0, &score, err));
+    }
+    x->stage[1] = score;
+    VF_TRY(make_bias(cx, x, &bias, err));
+    if (bias != NULL)
+        VF_TRY(vf_low_binary(cx, "add", score, bias, &score, err));
+    x->stage[2] = score;
+    VF_TRY(vf_low_cast(cx, score, x->softmax_dtype, &p, err));
+    VF_TRY(vf_low_softmax(cx, "softmax", p, 3, &p, err));
+    VF_TRY(vf_low_cast(cx, p, score->dtype, &p, err));
+    /* A plain causal mask lets every query see itself. */
+    if (bias != NULL && (x->mask != NULL || x->n_valid != NULL || x->window[0] >= 0 ||
+                         x->window[1] >= 0))
+        VF_TRY(clear_masked_rows(cx, bias, &p, err));
+    x->stage[3] = p;
+    return grouped_product(cx, p, x->v, 1, by_token, &x->out, err);
+}
+
+static VfStatus append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfErr *err)
+{
+    VfLowValue *list[2] = {past, *now};
+    if (past == NULL)
+        return VF_OK;
+    if (past->rank != 4)
+        return vf_low_refuse(err, "a cache of %d axes", past->rank);
+    return vf_low_concat(cx, 2, list, 2, now, err);
+}
+
+static VfStatus read_attention(const VfLowCall *call, Attention *x, VfErr *err)
+{
+    const VfNode *node = call->node;
+    x->is_causal = vf_node_int(node, "is_causal") != 0;
+    x->softcap = vf_node_float(node, "softcap");
+    x->mask = vf_low_in(call, 3);
+    x->n_valid = call->opset >= 24 ? vf_low_in(call, 6) : NULL;
+    x->window[0] = call->opset >= 25 ? vf_node_int(node, "left_window_size") : -1;
+    x->window[1] = call->opset >= 25 ? vf_node_int(node, "right_window_size") : -1;
+    x->scale = vf_node_attr(node, "scale") != NULL ? vf_node_float(node, "scale")
+                                                   : 1 / sqrt((double)x->q->dims[3]);
+    x->softmax_dtype = x->q->dtype;
+    /* Lower precisions than the operands' are met by computing in the operands'. */
+    if (vf_node_attr(node, "softmax_precision") != NULL &&
+        vf_node_int(node, "softmax_precision") == VF_F64)
+        x->softmax_dtype = VF_F64;
+    if (x->n_valid != NULL && (x->n_valid->dtype != VF_I64 || vf_low_in(call, 4) != NULL ||
+                               (int64_t)x->n_valid->count != x->q->dims[0]))
+        return vf_low_refuse(err, "nonpad_kv_seqlen of another form");
+    return VF_OK;
+}
+
+VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    Attention x = {0};
+    bool is_flat = call->in[0]->rank == 3;
+    int64_t mode = vf_node_int(call->node, "qk_matmul_output_mode");
+    int64_t heads = vf_node_int(call->node, "q_num_heads");
+    int64_t groups = vf_node_int(call->node, "kv_num_heads");
+    VF_TRY(split_heads(cx, call->in[0], heads, &x.q, err));
+    VF_TRY(split_heads(cx, call->in[1], groups, &x.k, err));
+    VF_TRY(split_heads(cx, call->in[2], groups, &x.v, err));
+    VF_TRY(read_attention(call, &x, err));
+    x.n_past = vf_low_in(call, 4) != NULL && call->in[4]->rank == 4 ? call->in[4]->dims[2] : 0;
+    VF_TRY(append_past(cx, vf_low_in(call, 4), &x.k, err));
+    VF_TRY(append_past(cx, vf_low_in(call, 5), &x.v, err));
+    VF_TRY(attend(cx, &x, err));
+    call->out[0] = x.out;
+    if (is_flat)
+        VF_TRY(join_heads(cx, x.out, &call->out[0], err));
+    if (vf_low_has_out(call, 1))
+        call->out[1] = x.k;
+    if (vf_low_has_out(call, 2))
+        call->out[2] = x.v;
+    if (vf_low_has_out(call, 3)) {
+        if (mode < 0 || mode > 3)
+            return vf_low_refuse(err, "qk_matmul_output_mode %lld", (long long)mode);
+        call->out[3] = x.stage[mode];
+    }
+    return VF_OK;
+}
+
+/* --- com.microsoft --- */
+
+static VfStatus finish_ms(VfLower *cx, VfLowCall *call, Attention *x, VfErr *err)
+{
+    const VfNode *node = call->node;
+    x->window[0] = x->window[1] = -1;
+    x->softmax_dtype = x->q->dtype;
+    x->is_causal = vf_node_int(node, "unidirectional") != 0;
+    x->scale = 1 / sqrt((double)x->q->dims[3]);
+    if (vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0)
+        x->scale = vf_node_float(node, "scale");
+    for (int32_t i = 1; i < call->n_out; i++)
+        if (vf_low_has_out(call, i))
+            return vf_low_refuse(err, "result %d", i);
+    VF_TRY(attend(cx, x, err));
+    return join_heads(cx, x->out, &call->out[0], err);
+}
+
+/* input B x S x C, weights C x 3*hidden, bias; an attention bias is added. */
+VfStatus vf_lower_ms_attention(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in = call->in[0], *w = call->in[1], *part[3];
+    Attention x = {.mask = vf_low_in(call, 5)};
+    int64_t heads = vf_node_int(call->node, "num_heads"), begin = 0, size[3];
+    int32_t n;
+    const int64_t *given = vf_node_ints(call->node, "qkv_hidden_sizes", &n);
+    if (vf_low_in(call, 3) != NULL || vf_low_in(call, 4) != NULL || vf_low_in(call, 6) != NULL ||
+        vf_node_int(call->node, "do_rotary") != 0)
+        return vf_low_refuse(err, "mask index, cache or rotary positions");
+    if (in->rank != 3 || w->rank != 2 || (given != NULL && n != 3) || w->dims[0] != in->dims[2])
+        return vf_low_refuse(err, "operands of another form");
+    const int64_t dims[3] = {1, w->dims[0], w->dims[1]};
+    VF_TRY(vf_low_reshape(cx, w, 3, dims, &w, err));
+    VfLowMatmul m = {.a = in, .b = w, .bias = vf_low_in(call, 2), .alpha = 1, .beta = 1};
+    VfLowValue *qkv;
+    VF_TRY(vf_low_matmul(cx, &m, &qkv, err));
+    for (int32_t i = 0; i < 3; i++) {
+        size[i] = given != NULL ? given[i] : dims[2] / 3;
+        VF_TRY(vf_low_slice(cx, qkv, 2, begin, size[i], &part[i], err));
+        VF_TRY(split_heads(cx, part[i], heads, &part[i], err));
+        begin += size[i];
+    }
+    x.q = part[0];
+    x.k = part[1];
+    x.v = part[2];
+    return finish_ms(cx, call, &x, err);
+}
+
+/* query, key, value B x S x hidden each; a bias of all three in one vector. */
+VfStatus vf_lower_ms_multi_head(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *part[3], *bias = vf_low_in(call, 3), *own;
+    Attention x = {.mask = vf_low_in(call, 5)};
+    int64_t begin = 0;
+    for (int32_t i = 4; i < call->n_in; i++)
+        if (i != 5 && vf_low_in(call, i) != NULL)
+            return vf_low_refuse(err, "operand %d", i);
+    for (int32_t i = 0; i < 3; i++) {
+        part[i] = vf_low_in(call, i);
+        if (part[i] == NULL || part[i]->rank != 3)
+            return vf_low_refuse(err, "packed or cached operands");
+        if (bias != NULL) {
+            VF_TRY(vf_low_slice(cx, bias, 0, begin, part[i]->dims[2], &own, err));
+            begin += part[i]->dims[2];
+            VF_TRY(vf_low_binary(cx, "add", part[i], own, &part[i], err));
+        }
+        VF_TRY(split_heads(cx, part[i], vf_node_int(call->node, "num_heads"), &part[i], err));
+    }
+    x.q = part[0];
+    x.k = part[1];
+    x.v = part[2];
+    return finish_ms(cx, call, &x, err);
+}

@@ -80,7 +80,8 @@ static VfStatus need_format(VfDtype dtype, const Format **format, VfErr *err)
 }
 
 /* Equality of elements; 64-bit integers do not fit a double, so bytes decide for integers. */
-static bool is_same(const Format *format, const void *a, const void *b, size_t i, double x, double y)
+static bool is_same(const Format *format, const void *a, const void *b, size_t i, double x,
+                    double y)
 {
     if (format->bits != 0)
         return x == y || (isnan(x) && isnan(y));

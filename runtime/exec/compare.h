@@ -17,14 +17,14 @@
 
 typedef struct VfDistance {
     size_t count;            /* elements */
-    size_t n_differ;         /* elements that are not the same value; NaN is the same as NaN, 0 as -0 */
+    size_t n_differ;         /* elements of another value; NaN is the same as NaN, 0 as -0 */
     size_t n_special_differ; /* of these: NaN or infinity on one side, or unlike infinities */
     double max_abs;          /* largest |a - b| */
     double mean_abs;         /* mean |a - b| */
     double max_rel;          /* largest |a - b| / |b| over b != 0 */
     double norm_rel;         /* ||a - b|| / ||b||; 0 when both are 0, infinity when b alone is 0 */
     double cosine;           /* a.b / (||a|| ||b||); 1 when both are 0, 0 when one is */
-    double max_ulp;          /* largest distance in units of the last place of the dtype; floats only */
+    double max_ulp;          /* largest distance in units in the last place; floats only */
     double max_abs_b;        /* largest |b| */
     size_t worst;            /* index of max_abs; 0 when nothing differs */
     int64_t n_row;           /* lines along the last axis */

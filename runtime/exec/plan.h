@@ -25,7 +25,7 @@ typedef enum VfSpace {
     VF_SPACE_WEIGHT, /* plan->weight[index] */
     VF_SPACE_INPUT,  /* caller's input `index` */
     VF_SPACE_OUTPUT, /* caller's output `index` */
-    VF_SPACE_ARENA   /* `offset` bytes into the run arena; index is the buffer's number, for reports */
+    VF_SPACE_ARENA   /* `offset` bytes into the run arena; index: number of the buffer */
 } VfSpace;
 
 /* A place: the first byte of an operand. */
@@ -43,7 +43,7 @@ typedef struct VfPlanTensor {
     const int64_t *dims;
     size_t bytes;
     VfPlanRef ref;
-    const void *data; /* weights only: 64-byte aligned if the plan owns it, else at least dtype-aligned */
+    const void *data; /* weights only: dtype-aligned, and 64-byte aligned if the plan owns it */
 } VfPlanTensor;
 
 /* One kernel call. */

@@ -11,7 +11,8 @@
 
 typedef struct VfPool VfPool;
 
-/* `n_thread` workers in all, the caller among them; sleeping when idle. NULL when threads or memory cannot be had. */
+/* `n_thread` workers in all, the caller among them; sleeping when idle. NULL when threads or
+ * memory cannot be had. */
 VfPool *vf_pool_new(int32_t n_thread);
 void vf_pool_free(VfPool *pool);
 
@@ -21,13 +22,14 @@ typedef struct VfRun VfRun;
 VfStatus vf_run_new(const VfPlan *plan, VfPool *pool, VfRun **run, VfErr *err);
 void vf_run_free(VfRun *run);
 
-/* Times of the steps of the last run, in nanoseconds; n_step entries, or NULL when not asked for. */
+/* Times of the steps of the last run, in nanoseconds; n_step entries, or NULL: not asked for. */
 typedef struct VfRunOptions {
     int64_t *step_ns;
 } VfRunOptions;
 
 /* Run. `in[i]` has plan->input[i].bytes bytes, aligned for its dtype; `out[i]` is filled. */
-VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options, VfErr *err);
+VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options,
+                VfErr *err);
 
 /* After a run of a plan made with save_all: the bytes of plan->saved[i]. */
 const void *vf_run_saved(const VfRun *run, int32_t i);

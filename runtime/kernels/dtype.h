@@ -55,7 +55,7 @@ const VfDtypeInfo *vf_dtype_info(VfDtype dtype);
 /* The dtype of a vft or ONNX spelling, or VF_UNDEFINED. */
 VfDtype vf_dtype_from_name(const char *name);
 
-/* Bytes of `count` elements, sub-byte dtypes rounded up; SIZE_MAX if it overflows, 0 for strings. */
+/* Bytes of `count` elements, sub-byte dtypes rounded up; SIZE_MAX on overflow, 0 for strings. */
 size_t vf_dtype_bytes(VfDtype dtype, size_t count);
 
 #endif

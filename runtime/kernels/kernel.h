@@ -25,9 +25,9 @@
 enum { VFK_MAX_RANK = 8 }; /* after lowering has merged axes that can be merged */
 
 typedef struct VfkArgs {
-    const void *const *in; /* operands in the order of the kernel's header; NULL where optional and absent */
-    void *const *out;      /* results; never overlap `in` unless the kernel's row says VFK_IN_PLACE */
-    void *scratch;         /* as many bytes as the step asked for, 64-byte aligned, of this worker alone */
+    const void *const *in; /* operands, as the kernel's header orders them; NULL where absent */
+    void *const *out;      /* results; overlap `in` only if the kernel's row says VFK_IN_PLACE */
+    void *scratch;         /* what the step asked for, 64-byte aligned, of this worker alone */
     const void *params;    /* the kernel's params struct */
     int64_t begin;         /* first unit of work of this call */
     int64_t end;           /* one past the last */
@@ -36,7 +36,12 @@ typedef struct VfkArgs {
 typedef void VfkFn(const VfkArgs *args);
 
 /* How one field of a params struct is printed into C and digested. */
-typedef enum VfkFieldType { VFK_FIELD_I32, VFK_FIELD_I64, VFK_FIELD_F32, VFK_FIELD_F64 } VfkFieldType;
+typedef enum VfkFieldType {
+    VFK_FIELD_I32,
+    VFK_FIELD_I64,
+    VFK_FIELD_F32,
+    VFK_FIELD_F64
+} VfkFieldType;
 
 typedef struct VfkField {
     const char *name;

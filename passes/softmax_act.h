@@ -35,4 +35,13 @@ typedef struct VfMaskGuard {
  * softmax_mask.c */
 VfValue *vf_act_guard_masks(VfMaskGuard *guard, const VfAct *act, VfValue *logits);
 
+/* Why a fused operator cannot be taken apart for `act`, or NULL. softmax_fused.c */
+const char *vf_unfuse_why_not(const VfAttention *site, const VfAct *act);
+
+/* The logits [B, H, N_q, N_k] of a fused operator in plain nodes, masks made safe for `act`. */
+VfValue *vf_unfuse_logits(VfRewrite *rw, const VfAttention *site, const VfAct *act);
+
+/* What the fused operator results in, given the weights of the keys. */
+VfValue *vf_unfuse_output(VfRewrite *rw, const VfAttention *site, VfValue *weights);
+
 #endif

@@ -7,8 +7,9 @@
  * around it: scale, biases and masks lie inside h, a removed key keeps weight zero Requires
  * attention found by match/attention; the rank of the logits Exactness VF_RETRAINED Source    arXiv
  * 2309.08586, sections 3 and 4 Limits    talking heads, channel attention and other kinds that only
- * contain a softmax are left alone, and so are fused operators. L counts masked keys too. With
- * act=identity a mask must be the last thing added
+ * contain a softmax are left alone, and so are fused operators but ONNX Attention without a cache,
+ * which is taken apart. L counts masked keys too. With act=identity a mask must be the last thing
+ * added
  */
 #include <math.h>
 
@@ -49,6 +50,13 @@ typedef struct Work {
     VfValue *logits; /* what h is applied to */
     bool is_cast;    /* the softmax stood between Casts, which go away with it */
 } Work;
+
+/* Is the softmax part of a larger operator? */
+static bool is_fused(const VfAttention *site)
+{
+    VfOp op = site->norm_node->op;
+    return op != VF_OP_SOFTMAX && op != VF_OP_DIV && op != VF_OP_MUL;
+}
 
 /* --- what goes away with the softmax --- */
 
@@ -120,6 +128,28 @@ static void replace_weights(const Work *work, VfValue *weights)
         vf_rewrite_replace(work->rw, vf_node_out(use->node, 0), weights);
 }
 
+static VfStatus commit_site(Work *work, VfErr *err)
+{
+    VfPassCx *cx = work->cx;
+    const char *keys = vf_dim_text(cx->arena, cx->model->symbols,
+                                   vf_dim_at(work->logits, work->site->key_axis));
+    vf_rewrite_note(work->rw, "act %s, alpha %g, %s keys", work->act->name, work->options->alpha,
+                    keys != NULL ? keys : "?");
+    return vf_rewrite_commit(work->rw, err);
+}
+
+/* The operator gives way to plain nodes around the function. */
+static VfStatus rewrite_fused(Work *work, VfErr *err)
+{
+    work->logits = vf_unfuse_logits(work->rw, work->site, work->act);
+    if (work->logits == NULL)
+        return vf_rewrite_commit(work->rw, err); /* reports the failure */
+    VfValue *weights = scale_weights(work, work->act->build(work->rw, work->logits));
+    vf_rewrite_replace(work->rw, work->site->out,
+                       vf_unfuse_output(work->rw, work->site, weights));
+    return commit_site(work, err);
+}
+
 static VfStatus rewrite_site(Work *work, VfErr *err)
 {
     VfPassCx *cx = work->cx;
@@ -127,17 +157,15 @@ static VfStatus rewrite_site(Work *work, VfErr *err)
     work->rw = vf_rewrite_begin(cx->journal, site->norm_node,
                                 (VfRewriteInfo){cx->pass, "softmax-to-relu", site->label, NULL});
     VF_TRY_ALLOC(work->rw, err);
+    if (is_fused(site))
+        return rewrite_fused(work, err);
     VfMaskGuard guard = {work->rw, cx->model->arena, site, NULL};
     VfValue *logits = vf_act_guard_masks(&guard, work->act, work->logits);
     if (guard.why != NULL)
         return vf_pass_refuse(cx, site->label, site->norm_node, err, "act=%s: %s", work->act->name,
                               guard.why);
     replace_weights(work, scale_weights(work, work->act->build(work->rw, logits)));
-    const char *keys =
-        vf_dim_text(cx->arena, cx->model->symbols, vf_dim_at(work->logits, site->key_axis));
-    vf_rewrite_note(work->rw, "act %s, alpha %g, %s keys", work->act->name, work->options->alpha,
-                    keys != NULL ? keys : "?");
-    return vf_rewrite_commit(work->rw, err);
+    return commit_site(work, err);
 }
 
 /* --- sites --- */
@@ -146,9 +174,8 @@ static VfStatus rewrite_site(Work *work, VfErr *err)
 static const char *why_not(const Work *work)
 {
     const VfAttention *site = work->site;
-    VfOp op = site->norm_node->op;
-    if (op != VF_OP_SOFTMAX && op != VF_OP_DIV && op != VF_OP_MUL)
-        return "the softmax lies inside a fused operator";
+    if (is_fused(site))
+        return vf_unfuse_why_not(site, work->act);
     if (site->key_axis < 0 || site->logits->type.rank < 1)
         return "the rank of the logits is not known";
     if (!vf_dtype_info(site->logits->type.dtype)->is_float)
@@ -164,6 +191,8 @@ static VfStatus visit_site(Work *work, VfErr *err)
     const char *why = site->kind == VF_ATTENTION_OTHER ? site->why : why_not(work);
     if (why != NULL)
         return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);
+    if (is_fused(site))
+        return rewrite_site(work, err);
     work->logits = without_maximum(site, site->logits);
     work->is_cast = is_cast_pair(work->logits, vf_node_out(site->norm_node, 0));
     if (work->is_cast)

@@ -15,6 +15,8 @@ tensor. Needs nothing but Python 3.
   default.onnx    IR 8: an input with an initializer as its default
   loop.onnx       nested subgraphs that use values of the graphs around them
   plain.onnx      a Gemm and a Relu: the smallest model that does something
+  patches.onnx    BatchNormalization and a Conv of 2 x 2 patches on an image of any size from 2 x 2
+                  on: no size assumed for the open ones need fit
   outside_*.onnx  a Relu of x plus four floats of external data: good.bin (fine), dotdot and
                   absolute (paths that leave the folder), link and hard (names that a test makes
                   links), offset, length, shape and large (ranges that overflow or do not fit)
@@ -329,6 +331,18 @@ def small_model(ir, inputs):
         *inputs, value_info(12, "y", FLOAT, ["n", 2])), opset(8, "", 9))
 
 
+def patches_model():
+    names = ["scale", "shift", "mean", "var"]
+    stride, image = [num(8, 2), num(8, 2)], ["n", 1, "h", "w"]
+    return Msg(num(1, 8), sub(
+        7, node("BatchNormalization", ["x", *names], ["z"], name="bn"),
+        node("Conv", ["z", "w"], ["y"], attr("strides", 7, *stride), name="patch"),
+        text(2, "patches"), tensor(5, FLOAT, [1, 1, 2, 2], floats(1, 2, 3, 4), name="w"),
+        *[tensor(5, FLOAT, [1], floats(i + 1), name=name) for i, name in enumerate(names)],
+        value_info(11, "x", FLOAT, image), value_info(12, "y", FLOAT, ["n", 1, "a", "b"])),
+        opset(8, "", 17))
+
+
 def loop_model():
     inner = Msg(node("Add", ["outer", "deep"], ["s"]), node("Mul", ["s", "w"], ["r"]),
                 text(2, "inner"), tensor(5, FLOAT, [1], floats(2), name="deep"),
@@ -375,7 +389,7 @@ def main():
         "full": full().bytes(), "shuffled": full().bytes(shuffled),
         "encodings": encodings_model().bytes(), "loop": loop_model().bytes(),
         "ir3": small_model(3, [w, b]).bytes(), "default": small_model(8, [w]).bytes(),
-        "plain": small_model(8, []).bytes(),
+        "plain": small_model(8, []).bytes(), "patches": patches_model().bytes(),
     }
     cases.update({f"outside_{name}": model.bytes() for name, model in OUTSIDE.items()})
     os.makedirs(sys.argv[1], exist_ok=True)

@@ -1,7 +1,7 @@
 #include "converter/api/inspect.h"
 
 /* Costs need numbers for all sizes: where the model leaves some open, read it again with them
- * filled in. A model that does not fit those sizes has sites but no cost. */
+ * filled in. A model that does not fit those sizes has sites and parameters, but no work. */
 static VfStatus find_cost(VfArena *arena, VfInspection *inspection, const VitfoldDim *dim,
                           size_t n_dim, VfErr *err)
 {
@@ -12,7 +12,7 @@ static VfStatus find_cost(VfArena *arena, VfInspection *inspection, const Vitfol
         VfStatus status = vf_load_clean(inspection->model, inspection->assumed,
                                         inspection->n_assumed, &fixed, err);
         if (status == VF_INVALID || status == VF_UNSUPPORTED)
-            return VF_OK;
+            return vf_cost_of(arena, inspection->clean, &inspection->cost, err);
         VF_TRY(status);
     }
     inspection->has_cost = true;

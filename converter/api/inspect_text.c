@@ -233,7 +233,10 @@ static void cell_flops(const VfInspection *inspection, VfText *text)
 
 static void cell_activations(const VfInspection *inspection, VfText *text)
 {
-    vf_text_bytes(text, inspection->cost.activation_bytes);
+    if (inspection->has_cost)
+        vf_text_bytes(text, inspection->cost.activation_bytes);
+    else
+        vf_text_char(text, '?');
 }
 
 static void cell_attention(const VfInspection *inspection, VfText *text)

@@ -1,16 +1,23 @@
 /* The before and after table of convert. */
 #include "converter/api/inspect.h"
+#include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
 
-/* Look at the transformed model itself: fix its open sizes, clean it up. */
+/* Look at the transformed model itself: find its sites, then fix its open sizes for the costs. One
+ * that does not fit the sizes assumed has no cost, as in vf_inspection_open. */
 static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model, const VitfoldDim *dim,
                                     size_t n_dim, VfInspection *after, VfErr *err)
 {
     *after = (VfInspection){.model = model, .title = "after"};
     VF_TRY(vf_count_ops(arena, model->ir, &after->op, &after->n_op, &after->n_node, err));
+    VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
+    VF_TRY(vf_cost_of(arena, model->ir, &after->cost, err));
     VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &after->assumed, &after->n_assumed, err));
     VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
-    VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
+    VfStatus status = vf_clean_up(model->ir, vf_evaluator(), err);
+    if (status == VF_INVALID || status == VF_UNSUPPORTED)
+        return VF_OK;
+    VF_TRY(status);
     after->has_cost = true;
     return vf_cost_of(arena, model->ir, &after->cost, err);
 }

@@ -53,8 +53,11 @@ static bool step_up(const VfScan *scan, Between *b)
         return true;
     }
     bool is_scale = vf_is_scale(node, &slot, &factor, &by);
-    if (b->act != NULL || (!is_scale && !vf_is_mover(node)))
+    bool is_guard = vf_is_nan_guard(node);
+    if (b->act != NULL || (!is_scale && !is_guard && !vf_is_mover(node)))
         return false;
+    if (is_guard)
+        slot = 2;
     if (is_scale && isnan(factor))
         b->alpha = runtime_alpha(node, by);
     else if (is_scale && b->n_factor < FACTOR_MAX)

@@ -278,13 +278,14 @@ static void descend_use(Descent *d, VfUse *use, int32_t axis, int32_t depth)
             descend_product(d, &p, use->slot, axis, depth);
         return;
     }
-    if (node->op == VF_OP_SHAPE || node->op == VF_OP_RETURN || node->op == VF_OP_SOFTMAX)
+    if (node->op == VF_OP_SHAPE || node->op == VF_OP_RETURN || node->op == VF_OP_SOFTMAX ||
+        node->op == VF_OP_IS_NAN)
         return;
     stop_values(d, node, "is no product with values");
     if (node->op == VF_OP_MUL && !vf_is_fixed(vf_other_in(node, use->slot)))
         descend_mul_sum(d, node, use->slot, axis);
     bool is_scale = vf_is_scale(node, &slot, &factor, NULL) && slot == use->slot;
-    bool is_plain = use->slot == 0 && vf_is_mover(node);
+    bool is_plain = use->slot == 0 ? vf_is_mover(node) : use->slot == 2 && vf_is_nan_guard(node);
     if (is_scale || is_plain) {
         int32_t down = vf_axis_down(d->scan->axes, node, use->slot, axis);
         if (down >= 0 && vf_node_out(node, 0) != NULL)

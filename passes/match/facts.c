@@ -171,6 +171,14 @@ bool vf_is_mover(const VfNode *node)
            node->op == VF_OP_EXPAND;
 }
 
+bool vf_is_nan_guard(const VfNode *node)
+{
+    bool is_where = node->op == VF_OP_WHERE;
+    const VfNode *test = is_where ? vf_def_if(vf_node_in(node, 0), VF_OP_IS_NAN) : NULL;
+    return test != NULL && vf_node_in(test, 0) == vf_node_in(node, 2) &&
+           vf_is_fixed(vf_node_in(node, 1));
+}
+
 static VfValue *skip(VfValue *value, bool (*is_skipped)(const VfNode *))
 {
     for (int32_t i = 0; i < WALK_MAX && value != NULL; i++) {

@@ -56,6 +56,9 @@ bool vf_is_carrier(const VfNode *node);
 /* Same elements, maybe in other places: carriers, views, Transpose, Expand. */
 bool vf_is_mover(const VfNode *node);
 
+/* Where(IsNaN(x), constant, x): x but in rows where every key is removed, whose softmax is NaN. */
+bool vf_is_nan_guard(const VfNode *node);
+
 /* Walk up through carriers, or through movers. */
 VfValue *vf_skip_carriers(VfValue *value);
 VfValue *vf_skip_movers(VfValue *value);

@@ -170,6 +170,16 @@ START_TEST(dims_are_fixed_in_the_file)
 }
 END_TEST
 
+/* The table of costs assumes 1 for open sizes, where this model has no image for its window. */
+START_TEST(open_sizes_need_not_fit_the_cost_table)
+{
+    const VfToolResult *result = expect(0, "convert %onnx/patches.onnx @a.onnx");
+    ck_assert_ptr_nonnull(strstr(result->out, "batch norms       1      0"));
+    expect(0, "convert --json %onnx/patches.onnx @b.onnx");
+    expect(0, "compare %onnx/patches.onnx @a.onnx --dim n=1 --dim h=4 --dim w=6");
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     vf_tool_need();
@@ -186,6 +196,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, the_journal_is_text_or_json);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);
+    tcase_add_test(tests, open_sizes_need_not_fit_the_cost_table);
     suite_add_tcase(suite, tests);
     return suite;
 }

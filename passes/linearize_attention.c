@@ -1,0 +1,214 @@
+/* linearize-attention: simplified linear attention (SLA) in place of softmax.
+ *
+ * Before     O = softmax(scale Q Kᵀ + bias + mask) V
+ * After      O = φ(Q)(φ(K+P)ᵀ V) / (φ(Q) Σφ(K+P) + ε) + DWC(V), φ = Relu; or the same sums as
+ *            (φ(Q)φ(K+P)ᵀ) V, whichever costs less
+ * Why valid  it is another function: the network has to be trained again. Projections stay; scale,
+ *            bias and softmax go. P starts as zero, DWC as zero or as adding V
+ *
+ * Requires   attention found by match/attention, its weights read by the value product alone; a
+ *            fixed token grid for the convolution. Tokens outside the grid stay out of it
+ * Exactness  VF_RETRAINED
+ * Source     SLAB (arXiv 2405.11582), equation SLA
+ *
+ * Limits     region masks are multiplied, in the quadratic form only, and do not stop the
+ *            convolution at the edge of a region; causal and run-time masks are refused, and
+ *            fused operators. P is a table (heads, d, N_k)
+ */
+#include <math.h>
+#include <string.h>
+
+#include "passes/linearize.h"
+#include "passes/match/facts.h"
+
+static const VfOption option[] = {
+    {.name = "eps",
+     .help = "added to the sum of the weights; at least 1e-4 in half precision",
+     .type = VF_OPTION_DOUBLE,
+     .offset = offsetof(VfLinearOptions, eps),
+     .def = "1e-6",
+     .min = 0,
+     .max = 1},
+    {.name = "order",
+     .help = "which product first: keys with values, or queries with keys",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(VfLinearOptions, order),
+     .def = "auto",
+     .choices = "auto|linear|quadratic"},
+    {.name = "key-position",
+     .help = "add a table of zeros to the keys, to be trained",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(VfLinearOptions, key_position),
+     .def = "off",
+     .choices = "off|on"},
+    {.name = "dwc",
+     .help = "depthwise convolution of the values: none, or its first weights",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(VfLinearOptions, dwc),
+     .def = "zero",
+     .choices = "off|zero|identity"},
+    {.name = "kernel",
+     .help = "width of the convolution, an odd number",
+     .type = VF_OPTION_INT,
+     .offset = offsetof(VfLinearOptions, kernel),
+     .def = "5",
+     .min = 1,
+     .max = 31},
+    {.name = "grid",
+     .help = "token grid as HxW, or auto: read from the graph",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(VfLinearOptions, grid),
+     .def = "auto"},
+    {.name = "prefix",
+     .help = "tokens before the grid, or auto: read from the graph",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(VfLinearOptions, prefix),
+     .def = "auto"},
+    {0},
+};
+
+/* --- sites --- */
+
+/* The weights are gone afterwards: nobody else may read them. */
+static bool are_weights_shared(const VfAttention *site)
+{
+    const VfValue *value = site->probs;
+    const VfNode *reader = site->value_node;
+    for (int32_t i = 0; i < VF_LINEAR_PATH_MAX && value != NULL; i++) {
+        for (const VfUse *use = value->first_use; use != NULL; use = use->next) {
+            if (use->node != reader)
+                return true;
+        }
+        reader = value->kind == VF_VALUE_RESULT ? value->def : NULL;
+        if (reader == NULL || reader == site->norm_node)
+            return false;
+        value = vf_node_in(reader, 0);
+    }
+    return false;
+}
+
+/* A number added at run time may be a mask, whatever it is made of. */
+static bool has_run_time_term(const VfAttention *site)
+{
+    for (int32_t i = 0; i < site->n_term; i++) {
+        const VfLogitTerm *term = &site->term[i];
+        bool is_sum = term->node->op == VF_OP_ADD || term->node->op == VF_OP_SUB;
+        if (is_sum && isnan(term->lowest) && !term->is_mask)
+            return true;
+    }
+    return false;
+}
+
+static const char *why_no_position(const VfLinearSite *work)
+{
+    if (!work->options->key_position)
+        return NULL;
+    if (!vf_dim_is_known(work->n_k) || !vf_dim_is_known(work->d))
+        return "a key position table needs a fixed number of keys";
+    if (!vf_dim_is_known(work->site->heads))
+        return "a key position table needs the number of heads";
+    bool has_axis = vf_dim_is(work->site->heads, 1);
+    for (int32_t a = 0; a < work->k.rank; a++)
+        has_axis =
+            has_axis || (work->k.letter[a] != work->key && work->k.letter[a] != work->width &&
+                         vf_dim_is_same(vf_dim_at(work->k.value, a), work->site->heads));
+    return has_axis ? NULL
+                    : "its heads are folded into the batch: key positions find no axis";
+}
+
+static const char *why_not_structure(VfLinearSite *work)
+{
+    const VfAttention *site = work->site;
+    if (site->kind == VF_ATTENTION_OTHER)
+        return site->why;
+    if (site->score_node == NULL)
+        return "the attention lies inside a fused operator";
+    const char *why = vf_linear_read(work);
+    if (why != NULL)
+        return why;
+    if (are_weights_shared(site))
+        return "its attention weights are read elsewhere too, and this form has none";
+    if (!vf_dtype_info(site->out->type.dtype)->is_float)
+        return "the dtype of its result is not known";
+    return NULL;
+}
+
+static const char *why_not(VfLinearSite *work, bool is_auto)
+{
+    const char *why = why_not_structure(work);
+    if (why == NULL)
+        why = vf_linear_why_not_masked(work);
+    if (why == NULL && has_run_time_term(work->site))
+        why = "a term added to its scores is computed at run time and may be a mask";
+    if (why == NULL && is_auto && work->site->mask != VF_MASK_NONE)
+        why = "its mask needs the quadratic form, which costs as much as softmax";
+    if (why == NULL && is_auto && !vf_linear_has_sizes(work))
+        why = "its number of tokens is not fixed, so the cost is not known";
+    if (why == NULL)
+        why = why_no_position(work);
+    if (why == NULL && work->options->dwc != VF_DWC_OFF)
+        why = vf_linear_find_grid(work);
+    return why;
+}
+
+static VfStatus visit_site(VfLinearSite *work, bool is_auto, VfErr *err)
+{
+    VfPassCx *cx = work->cx;
+    const VfAttention *site = work->site;
+    const char *why = why_not(work, is_auto);
+    if (why != NULL)
+        return vf_pass_refuse(cx, site->label, site->norm_node, err, "%s", why);
+    if (is_auto && !vf_linear_pays(work))
+        return vf_pass_refuse(cx, site->label, site->norm_node, err,
+                              "%lld queries over %lld keys are too few: the linear form pays "
+                              "above %.0f",
+                              (long long)work->n_q.k, (long long)work->n_k.k,
+                              vf_linear_break_even(work));
+    return vf_linear_rewrite(work, err);
+}
+
+static VfStatus check_options(const VfLinearOptions *options, VfErr *err)
+{
+    int64_t h, w;
+    if (options->kernel % 2 == 0)
+        return vf_fail(err, VF_USAGE, "option 'kernel': %lld is not an odd number",
+                       (long long)options->kernel);
+    if (strcmp(options->grid, "auto") != 0 && !vf_linear_parse_grid(options->grid, &h, &w))
+        return vf_fail(err, VF_USAGE, "option 'grid': '%s' is neither auto nor like 14x14",
+                       options->grid);
+    if (strcmp(options->prefix, "auto") != 0 && !vf_linear_parse_prefix(options->prefix, &h))
+        return vf_fail(err, VF_USAGE, "option 'prefix': '%s' is neither auto nor a number",
+                       options->prefix);
+    return VF_OK;
+}
+
+/* `sites=auto` takes the sites where the linear form costs less. */
+static VfStatus run(VfPassCx *cx, VfErr *err)
+{
+    VfAttentions found;
+    bool is_auto = cx->sites.spec != NULL && strcmp(cx->sites.spec, "auto") == 0;
+    VF_TRY(check_options(cx->options, err));
+    VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
+    for (int32_t i = 0; i < found.n_site && vf_pass_may_edit(cx); i++) {
+        const VfAttention *site = &found.site[i];
+        VfLinearSite work = {.cx = cx, .options = cx->options, .site = site};
+        VfSiteFacts facts = {site->index, site->label, site->is_window};
+        bool selected = is_auto;
+        if (!is_auto)
+            VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
+        if (selected && site->kind != VF_ATTENTION_LINEAR && site->norm_node->is_linked)
+            VF_TRY(visit_site(&work, is_auto, err));
+    }
+    return VF_OK;
+}
+
+const VfPass vf_pass_linearize_attention = {
+    .name = "linearize-attention",
+    .summary = "simplified linear attention, relu(Q)(relu(K)'V) normalised, in place of softmax",
+    .source = "SLAB (arXiv 2405.11582), equation SLA",
+    .exactness = VF_RETRAINED,
+    .option = option,
+    .n_option = 7,
+    .options_bytes = sizeof(VfLinearOptions),
+    .run = run,
+};

@@ -151,6 +151,18 @@ static const char *why_not(VfLinearSite *work, bool is_auto)
     return why;
 }
 
+static VfStatus refuse_cost(const VfLinearSite *work, VfErr *err)
+{
+    const VfAttention *site = work->site;
+    long long n_q = work->n_q.k, n_k = work->n_k.k;
+    if (n_q != n_k)
+        return vf_pass_refuse(work->cx, site->label, site->norm_node, err,
+                              "%lld queries over %lld keys cost less with softmax", n_q, n_k);
+    return vf_pass_refuse(work->cx, site->label, site->norm_node, err,
+                          "%lld tokens are too few: the linear form pays above %.0f", n_q,
+                          vf_linear_break_even(work));
+}
+
 static VfStatus visit_site(VfLinearSite *work, bool is_auto, VfErr *err)
 {
     VfPassCx *cx = work->cx;
@@ -159,11 +171,7 @@ static VfStatus visit_site(VfLinearSite *work, bool is_auto, VfErr *err)
     if (why != NULL)
         return vf_pass_refuse(cx, site->label, site->norm_node, err, "%s", why);
     if (is_auto && !vf_linear_pays(work))
-        return vf_pass_refuse(cx, site->label, site->norm_node, err,
-                              "%lld queries over %lld keys are too few: the linear form pays "
-                              "above %.0f",
-                              (long long)work->n_q.k, (long long)work->n_k.k,
-                              vf_linear_break_even(work));
+        return refuse_cost(work, err);
     return vf_linear_rewrite(work, err);
 }
 

@@ -148,7 +148,8 @@ static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
     if (work->options->dwc != VF_DWC_OFF)
         vf_text_printf(&text, ", grid %lldx%lld, prefix %lld", (long long)grid->h,
                        (long long)grid->w, (long long)grid->prefix);
-    if (vf_dim_is_known(work->d) && vf_dim_is_known(work->d_v))
+    bool is_square = !vf_dim_is_known(work->n_q) || vf_dim_is_same(work->n_q, work->n_k);
+    if (is_square && vf_dim_is_known(work->d) && vf_dim_is_known(work->d_v))
         vf_text_printf(&text, ", pays above %.0f tokens", vf_linear_break_even(work));
     VF_TRY(vf_text_get(&text, &out, err));
     vf_rewrite_note(work->rw, "%s", out.data);

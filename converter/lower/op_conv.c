@@ -48,8 +48,9 @@ static VfStatus conv_channels(const VfLowCall *call, VfLowValue *const in[3], co
     int64_t second = is_back ? p->out_channels : p->in_channels;
     bool fits = in[1]->dims[0] == first && in[1]->dims[1] == second &&
                 (in[2] == NULL || (int64_t)in[2]->count == out->dims[1]);
-    return fits ? VF_OK : vf_fail(err, VF_INVALID, "node '%s': weight or bias do not fit the channels",
-                                  vf_node_label(call->node));
+    return fits ? VF_OK
+                : vf_fail(err, VF_INVALID, "node '%s': weight or bias do not fit the channels",
+                          vf_node_label(call->node));
 }
 
 static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowValue *out,
@@ -58,7 +59,8 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
     bool is_plain = strcmp(op, "conv") == 0;
     size_t width = vf_low_width(in[0]->dtype);
     double taps = (double)p->in_channels * (double)vf_low_product(p->kernel, 0, 3);
-    int64_t pixels = vf_low_product(p->out_dim, 0, 3), n_unit = p->batch * p->groups * p->out_channels;
+    int64_t pixels = vf_low_product(p->out_dim, 0, 3),
+            n_unit = p->batch * p->groups * p->out_channels;
     if (strcmp(op, "conv_transpose") == 0)
         pixels = vf_low_product(p->in_dim, 0, 3);
     double flops = 2 * taps * (double)pixels * (double)n_unit;
@@ -83,7 +85,8 @@ VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(conv_channels(call, in, out, &p, err));
     VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
     copy_window(&w, &p);
-    return emit_conv(cx, p.in_channels == 1 && p.groups > 1 ? "depthwise" : "conv", in, out, &p, err);
+    return emit_conv(cx, p.in_channels == 1 && p.groups > 1 ? "depthwise" : "conv", in, out, &p,
+                     err);
 }
 
 /* Pads of a transposed convolution follow from the size of the result where that is given. */
@@ -122,6 +125,17 @@ VfStatus vf_lower_conv_transpose(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
     VF_TRY(transpose_pads(call, &w, err));
     copy_window(&w, &p);
+    return emit_conv(cx, "conv_transpose", in, out, &p, err);
+}
+
+VfStatus vf_low_transposed_conv(VfLower *cx, VfLowValue *in[3], const VfLowWindow *w,
+                                VfLowValue *out, VfErr *err)
+{
+    VfkConvParams p = {.batch = out->dims[0], .groups = out->dims[1], .out_channels = 1};
+    if (out->dims[1] == 0)
+        return VF_OK;
+    p.in_channels = in[0]->dims[1] / p.groups;
+    copy_window(w, &p);
     return emit_conv(cx, "conv_transpose", in, out, &p, err);
 }
 

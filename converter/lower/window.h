@@ -9,9 +9,14 @@ typedef struct VfLowWindow {
     int64_t in_dim[3], out_dim[3], kernel[3], stride[3], pad[3], pad_end[3], dilation[3];
 } VfLowWindow;
 
-/* Read kernel_shape (or `kernel` if absent), strides, dilations, pads and auto_pad. `in` and `out` are
- * the dims of operand and result, spatial axes from 2 on. Checks all numbers. */
+/* Read kernel_shape (or take `kernel` if not NULL), strides, dilations, pads and auto_pad. `in` and
+ * `out` are operand and result, spatial axes from 2 on. Checks all numbers. */
 VfStatus vf_low_window(const VfLowCall *call, const VfLowValue *in, const VfLowValue *out,
                        const int64_t *kernel, VfLowWindow *window, VfErr *err);
+
+/* A transposed convolution of dense operands (x, weight, no bias) into `out`, one group for each
+ * channel of `out`. The caller has checked that they fit `w`. op_conv.c */
+VfStatus vf_low_transposed_conv(VfLower *cx, VfLowValue *in[3], const VfLowWindow *w,
+                                VfLowValue *out, VfErr *err);
 
 #endif

@@ -1,27 +1,40 @@
 /* softmax-to-relu: attention weights that are a point-wise function of the logits, over the number
  * of keys.
  *
- * Before    P = softmax(S) over L keys, S = scale Q Kᵀ + bias + mask
- * After     P = L^-alpha h(S), h = act
- * Why valid it is another function: the network has to be trained again. What stays is the graph
- * around it: scale, biases and masks lie inside h, a removed key keeps weight zero Requires
- * attention found by match/attention; the rank of the logits Exactness VF_RETRAINED Source    arXiv
- * 2309.08586, sections 3 and 4 Limits    talking heads, channel attention and other kinds that only
- * contain a softmax are left alone, and so are fused operators but ONNX Attention without a cache,
- * which is taken apart. L counts masked keys too. With act=identity a mask must be the last thing
- * added
+ * Before     P = softmax(S) over L keys, S = scale Q Kᵀ + bias + mask
+ * After      P = gain L^-alpha h(S + shift), h = act
+ * Why valid  it is another function: the network has to be trained again. What stays is the graph
+ *            around it: scale, biases and masks lie inside h, a removed key keeps weight zero
+ * Requires   attention found by match/attention; the rank of the logits
+ * Exactness  VF_RETRAINED
+ * Source     arXiv 2309.08586, sections 3 and 4
+ * Limits     talking heads, channel attention and other kinds that only contain a softmax are left
+ *            alone, and so are fused operators but ONNX Attention without a cache, which is taken
+ *            apart. With act=identity a mask must be the last thing added. L=valid counts what a
+ *            constant mask leaves
  */
 #include <math.h>
+#include <string.h>
 
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 #include "passes/pass.h"
 #include "passes/softmax_act.h"
+#include "passes/softmax_scale.h"
 
 typedef struct ReluOptions {
     int act; /* row of vf_act_table */
     double alpha;
+    const char *gain, *shift; /* a number or "auto" */
+    int length;               /* 0 all keys, 1 those the mask leaves */
+    int qk_norm;
 } ReluOptions;
+
+enum { N_OPTION = 6 };
+
+/* Of relu over normal logits, with logits of variance one: a gain of √(2π) or a shift c with
+ * φ(c) + cΦ(c) = 1 makes the weights of a row sum to one on average. */
+static const double auto_gain = 2.5066282746310002, auto_shift = 0.8994715612537436;
 
 static const VfOption option[] = {
     {.name = "act",
@@ -37,6 +50,28 @@ static const VfOption option[] = {
      .def = "1",
      .min = 0,
      .max = 2},
+    {.name = "gain",
+     .help = "factor of the weights; auto (act=relu) makes them sum to one on average",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(ReluOptions, gain),
+     .def = "1"},
+    {.name = "shift",
+     .help = "added to the logits; auto (act=relu) makes the weights sum to one on average",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(ReluOptions, shift),
+     .def = "0"},
+    {.name = "L",
+     .help = "number of keys divided by: all of them, or those a constant mask leaves to each row",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(ReluOptions, length),
+     .def = "constant",
+     .choices = "constant|valid"},
+    {.name = "qk-norm",
+     .help = "LayerNorm of queries and keys over the head width (on or off)",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(ReluOptions, qk_norm),
+     .def = "off",
+     .choices = "off|on"},
     {0},
 };
 
@@ -45,6 +80,7 @@ typedef struct Work {
     VfPassCx *cx;
     const ReluOptions *options;
     const VfAct *act;
+    VfReluScale scale;
     const VfAttention *site;
     VfRewrite *rw;
     VfValue *logits; /* what h is applied to */
@@ -86,35 +122,16 @@ static bool is_cast_pair(const VfValue *logits, const VfValue *weights)
 
 /* --- building --- */
 
-/* L as a scalar of the logits' dtype, read from their shape at run time. */
-static VfValue *run_time_length(const Work *work)
+/* gain L^-alpha h(logits + shift) */
+static VfValue *build_weights(const Work *work, VfValue *logits)
 {
     VfRewrite *rw = work->rw;
-    VfValue *axis = vf_rewrite_scalar(rw, VF_I64, (double)work->site->key_axis, "key_axis");
-    VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, work->logits);
-    VfValue *length = vf_rewrite_binary(rw, VF_OP_GATHER, shape, axis);
-    return vf_rewrite_cast(rw, length, work->logits->type.dtype);
-}
-
-/* `weights` times L^-alpha. */
-static VfValue *scale_weights(const Work *work, VfValue *weights)
-{
-    VfRewrite *rw = work->rw;
-    VfDtype dtype = work->logits->type.dtype;
-    VfDim keys = vf_dim_at(work->logits, work->site->key_axis);
-    double alpha = work->options->alpha;
-    if (alpha == 0.0 || vf_dim_is(keys, 1))
-        return weights;
-    if (vf_dim_is_known(keys))
-        return vf_rewrite_binary(
-            rw, VF_OP_MUL, weights,
-            vf_rewrite_scalar(rw, dtype, pow((double)keys.k, -alpha), "key_share"));
-    VfValue *length = run_time_length(work);
-    if (alpha == 1.0)
-        return vf_rewrite_binary(rw, VF_OP_DIV, weights, length);
-    VfValue *exponent = vf_rewrite_scalar(rw, dtype, -alpha, "minus_alpha");
-    return vf_rewrite_binary(rw, VF_OP_MUL, weights,
-                             vf_rewrite_binary(rw, VF_OP_POW, length, exponent));
+    if (fabs(work->scale.shift) > 0.0)
+        logits = vf_rewrite_binary(rw, VF_OP_ADD, logits,
+                                   vf_rewrite_scalar(rw, work->logits->type.dtype,
+                                                     work->scale.shift, "shift"));
+    return vf_relu_scale_weights(rw, work->cx->model->arena, work->site, &work->scale,
+                                 work->logits, work->act->build(rw, logits));
 }
 
 static void replace_weights(const Work *work, VfValue *weights)
@@ -133,8 +150,19 @@ static VfStatus commit_site(Work *work, VfErr *err)
     VfPassCx *cx = work->cx;
     const char *keys = vf_dim_text(cx->arena, cx->model->symbols,
                                    vf_dim_at(work->logits, work->site->key_axis));
-    vf_rewrite_note(work->rw, "act %s, alpha %g, %s keys", work->act->name, work->options->alpha,
-                    keys != NULL ? keys : "?");
+    VfText text;
+    VfBytes note;
+    vf_text_init(&text, cx->arena);
+    vf_text_printf(&text, "act %s, alpha %g, %s keys", work->act->name, work->options->alpha,
+                   keys != NULL ? keys : "?");
+    if (fabs(work->scale.gain - 1.0) > 0.0)
+        vf_text_printf(&text, ", gain %g", work->scale.gain);
+    if (fabs(work->scale.shift) > 0.0)
+        vf_text_printf(&text, ", shift %g", work->scale.shift);
+    vf_text_printf(&text, "%s%s", work->scale.is_valid ? ", valid keys" : "",
+                   work->options->qk_norm ? ", qk-norm" : "");
+    VF_TRY(vf_text_get(&text, &note, err));
+    vf_rewrite_note(work->rw, "%.*s", (int)note.size, note.data);
     return vf_rewrite_commit(work->rw, err);
 }
 
@@ -144,7 +172,7 @@ static VfStatus rewrite_fused(Work *work, VfErr *err)
     work->logits = vf_unfuse_logits(work->rw, work->site, work->act);
     if (work->logits == NULL)
         return vf_rewrite_commit(work->rw, err); /* reports the failure */
-    VfValue *weights = scale_weights(work, work->act->build(work->rw, work->logits));
+    VfValue *weights = build_weights(work, work->logits);
     vf_rewrite_replace(work->rw, work->site->out,
                        vf_unfuse_output(work->rw, work->site, weights));
     return commit_site(work, err);
@@ -164,7 +192,9 @@ static VfStatus rewrite_site(Work *work, VfErr *err)
     if (guard.why != NULL)
         return vf_pass_refuse(cx, site->label, site->norm_node, err, "act=%s: %s", work->act->name,
                               guard.why);
-    replace_weights(work, scale_weights(work, work->act->build(work->rw, logits)));
+    if (work->options->qk_norm)
+        vf_qk_norm_insert(work->rw, cx->model->arena, site);
+    replace_weights(work, build_weights(work, logits));
     return commit_site(work, err);
 }
 
@@ -185,26 +215,56 @@ static const char *why_not(const Work *work)
     return NULL;
 }
 
+/* Why the options cannot be met at a site whose logits are known, or NULL. */
+static const char *why_not_options(const Work *work)
+{
+    const VfAttention *site = work->site;
+    bool is_masked = site->mask != VF_MASK_NONE || site->n_term > 0;
+    if (work->act->need == VF_MASK_NEEDS_ZERO && is_masked && fabs(work->scale.shift) > 0.0)
+        return "act=identity: a shift would give removed keys a weight";
+    if (is_fused(site) && (work->scale.is_valid || work->options->qk_norm))
+        return "L=valid and qk-norm=on do not look into fused operators";
+    const char *why = work->scale.is_valid ? vf_relu_why_not_valid(site, work->logits) : NULL;
+    return why == NULL && work->options->qk_norm ? vf_qk_norm_why_not(site) : why;
+}
+
 static VfStatus visit_site(Work *work, VfErr *err)
 {
     const VfAttention *site = work->site;
     const char *why = site->kind == VF_ATTENTION_OTHER ? site->why : why_not(work);
     if (why != NULL)
         return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);
-    if (is_fused(site))
-        return rewrite_site(work, err);
-    work->logits = without_maximum(site, site->logits);
-    work->is_cast = is_cast_pair(work->logits, vf_node_out(site->norm_node, 0));
-    if (work->is_cast)
-        work->logits = vf_node_in(work->logits->def, 0);
+    if (!is_fused(site)) {
+        work->logits = without_maximum(site, site->logits);
+        work->is_cast = is_cast_pair(work->logits, vf_node_out(site->norm_node, 0));
+        if (work->is_cast)
+            work->logits = vf_node_in(work->logits->def, 0);
+    }
+    why = why_not_options(work);
+    if (why != NULL)
+        return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);
     return rewrite_site(work, err);
+}
+
+static VfStatus read_options(Work *work, VfErr *err)
+{
+    const ReluOptions *options = work->options;
+    work->act = &vf_act_table[options->act];
+    work->scale = (VfReluScale){.alpha = options->alpha, .is_valid = options->length == 1};
+    bool is_relu = strcmp(work->act->name, "relu") == 0;
+    double gain = is_relu ? auto_gain : (double)NAN, shift = is_relu ? auto_shift : (double)NAN;
+    VF_TRY(vf_relu_read_number("gain", options->gain, gain, &work->scale.gain, err));
+    VF_TRY(vf_relu_read_number("shift", options->shift, shift, &work->scale.shift, err));
+    bool is_both = strcmp(options->gain, "auto") == 0 && strcmp(options->shift, "auto") == 0;
+    return is_both ? vf_fail(err, VF_USAGE, "gain=auto and shift=auto each set the sum of a row")
+                   : VF_OK;
 }
 
 static VfStatus run(VfPassCx *cx, VfErr *err)
 {
     VfAttentions found;
     Work work = {.cx = cx, .options = cx->options};
-    work.act = &vf_act_table[work.options->act];
+    VF_TRY(read_options(&work, err));
     VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
     for (int32_t i = 0; i < found.n_site && vf_pass_may_edit(cx); i++) {
         work.site = &found.site[i];
@@ -226,7 +286,7 @@ const VfPass vf_pass_softmax_to_relu = {
     .source = "arXiv 2309.08586 (ReLU attention), sections 3 and 4",
     .exactness = VF_RETRAINED,
     .option = option,
-    .n_option = 2,
+    .n_option = N_OPTION,
     .options_bytes = sizeof(ReluOptions),
     .run = run,
 };

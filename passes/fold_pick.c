@@ -3,6 +3,7 @@
 
 #include "passes/fold_walk.h"
 #include "passes/ir/attr.h"
+#include "runtime/base/size.h"
 
 /* Elements picked along one axis. */
 typedef struct Pick {
@@ -59,11 +60,6 @@ static Cuts read_cuts(const VfNode *node)
     return cuts;
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* The elements that cut `i` keeps of an axis of `extent`. */
 static VfStatus cut_pick(VfFoldWalk *walk, const Cuts *cuts, int32_t i, int64_t extent, Pick *pick,
                          VfErr *err)
@@ -72,8 +68,8 @@ static VfStatus cut_pick(VfFoldWalk *walk, const Cuts *cuts, int32_t i, int64_t 
     int64_t start = cuts->start[i], end = cuts->end[i];
     if (step == 0 || step == INT64_MIN)
         return VF_OK;
-    start = clamp(start < 0 ? start + extent : start, 0, step > 0 ? extent : extent - 1);
-    end = clamp(end < 0 ? end + extent : end, step > 0 ? 0 : -1, step > 0 ? extent : extent - 1);
+    start = vf_clamp(start < 0 ? start + extent : start, 0, step > 0 ? extent : extent - 1);
+    end = vf_clamp(end < 0 ? end + extent : end, step > 0 ? 0 : -1, step > 0 ? extent : extent - 1);
     int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
     if (span <= 0)
         return VF_OK;

@@ -19,9 +19,6 @@ typedef VfValue *VfSameAs(const VfNode *node);
 VfSameAs vf_same_identity, vf_same_dropout, vf_same_cast, vf_same_view, vf_same_transpose,
     vf_same_expand, vf_same_slice, vf_same_pad, vf_same_concat, vf_same_split;
 
-/* Provably the same shape. */
-bool vf_is_same_shape(const VfType *a, const VfType *b);
-
 /* normalize_merge.c: chains that become one node. */
 VfNormalizeRule vf_normalize_merge_transposes, vf_normalize_merge_reshapes,
     vf_normalize_reshape_target, vf_normalize_merge_casts, vf_normalize_cast_like;

@@ -6,7 +6,8 @@
 /* Views of views of views are looked through this far. */
 enum { VIEW_CHAIN_MAX = 16 };
 
-bool vf_is_same_shape(const VfType *a, const VfType *b)
+/* Provably the same shape. */
+static bool is_same_shape(const VfType *a, const VfType *b)
 {
     if (a->kind != VF_TYPE_TENSOR || b->kind != VF_TYPE_TENSOR || a->rank != b->rank ||
         a->rank == VF_RANK_UNKNOWN)
@@ -22,7 +23,7 @@ bool vf_is_same_shape(const VfType *a, const VfType *b)
 static bool is_same_view(const VfType *a, const VfType *b)
 {
     int32_t n_open = 0;
-    if (vf_is_same_shape(a, b))
+    if (is_same_shape(a, b))
         return true;
     if (a->kind != VF_TYPE_TENSOR || b->kind != VF_TYPE_TENSOR || a->rank != b->rank || a->rank < 1)
         return false;
@@ -103,7 +104,7 @@ VfValue *vf_same_expand(const VfNode *node)
 {
     VfValue *x = vf_node_in(node, 0);
     const VfValue *y = vf_node_out(node, 0);
-    return x != NULL && y != NULL && vf_is_same_shape(&x->type, &y->type) ? x : NULL;
+    return x != NULL && y != NULL && is_same_shape(&x->type, &y->type) ? x : NULL;
 }
 
 static bool are_all(const VfValue *value, double number)

@@ -132,7 +132,7 @@ static void write_opsets(VfWriter *writer, uint32_t field, int32_t n, const VfOp
     }
 }
 
-void vf_write_function(VfWriter *writer, uint32_t field, const VfFunction *function)
+static void write_function(VfWriter *writer, uint32_t field, const VfFunction *function)
 {
     VfEmit *emit = &writer->emit;
     const VfGraph *body = function->body;
@@ -193,7 +193,7 @@ void vf_write_model(VfWriter *writer)
     vf_write_graph(writer, 7, model->graph);
     write_opsets(writer, 8, model->n_opset, model->opset);
     for (const VfFunction *at = model->first_function; at != NULL; at = at->next)
-        vf_write_function(writer, 25, at);
+        write_function(writer, 25, at);
     write_model_metas(writer);
     vf_emit_fields(emit, model->raw.data, model->raw.size);
 }

@@ -61,7 +61,6 @@ void vf_write_identity(VfWriter *writer, uint32_t field, VfBytes from, VfBytes t
 
 /* write_graph.c */
 void vf_write_graph(VfWriter *writer, uint32_t field, const VfGraph *graph);
-void vf_write_function(VfWriter *writer, uint32_t field, const VfFunction *function);
 /* The model, without tag and length. */
 void vf_write_model(VfWriter *writer);
 

@@ -8,7 +8,8 @@ static VfInferFn *const table[VF_OP_COUNT] = {
 #undef VF_INFER
 };
 
-VfInferFn *vf_infer_find(VfOp op)
+/* NULL for operators without a function. */
+static VfInferFn *find_function(VfOp op)
 {
     return op >= 0 && op < VF_OP_COUNT ? table[op] : NULL;
 }
@@ -74,7 +75,7 @@ static VfStatus finish(const VfInferCx *cx)
 VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
                        const VfFact *const *in, VfFact *out, VfErr *err)
 {
-    VfInferFn *function = vf_infer_find(node->op);
+    VfInferFn *function = find_function(node->op);
     VfInferCx cx = {.arena = arena,
                     .symbols = symbols,
                     .node = node,

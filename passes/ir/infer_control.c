@@ -72,15 +72,6 @@ typedef struct Carried {
     VfType *type;
 } Carried;
 
-static bool is_same(const VfType *a, const VfType *b)
-{
-    bool same = a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank;
-    for (int32_t i = 0; same && i < a->rank; i++)
-        same = vf_dim_is_same(a->dims[i], b->dims[i]) ||
-               (a->dims[i].sym == VF_SYM_UNKNOWN && b->dims[i].sym == VF_SYM_UNKNOWN);
-    return same;
-}
-
 static VfStatus set_inputs(VfInferRun *run, const Carried *carried)
 {
     for (int32_t i = 0; i < carried->n; i++) {
@@ -100,7 +91,7 @@ static VfStatus join_outputs(VfInferRun *run, Carried *carried, bool is_last, bo
         VfType *type = &carried->type[i], joined;
         const VfFact *end = output_fact(run, carried->body, carried->output + i);
         VF_TRY(vf_infer_join(run->scratch, type, &end->type, &joined, run->err));
-        if (is_same(type, &joined))
+        if (vf_type_is_equal(type, &joined))
             continue;
         *stable = false;
         *type = joined;

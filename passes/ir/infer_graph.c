@@ -221,16 +221,6 @@ VfStatus vf_infer_run_graph(VfInferRun *run, const VfGraph *graph)
 
 /* --- keeping the facts --- */
 
-static bool is_same_type(const VfType *a, const VfType *b)
-{
-    if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank)
-        return false;
-    for (int32_t i = 0; i < a->rank; i++)
-        if (a->dims[i].k != b->dims[i].k || a->dims[i].sym != b->dims[i].sym)
-            return false;
-    return true;
-}
-
 static VfStatus copy_dims(VfModel *model, int32_t n, const VfDim *from, const VfDim **to,
                           VfErr *err)
 {
@@ -276,7 +266,7 @@ static VfStatus keep_fact(VfInferRun *run, VfValue *value)
     VfFact *fact = &run->fact[value->id];
     if (!run->is_visited[value->id] || value->kind == VF_VALUE_CONST)
         return VF_OK;
-    if (!is_same_type(&value->type, &fact->type)) {
+    if (!vf_type_is_equal(&value->type, &fact->type)) {
         VfType type = fact->type;
         VF_TRY(copy_dims(run->model, type.rank, fact->type.dims, &type.dims, run->err));
         value->type = type;

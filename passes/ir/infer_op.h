@@ -100,7 +100,4 @@ VfDim vf_infer_over(const VfInferCx *cx, VfDim a, int64_t n);
  * of result 0 to be set. Does nothing for operators without a rule. */
 VfStatus vf_infer_elementwise_content(const VfInferCx *cx);
 
-/* The table. NULL for operators without a function. */
-VfInferFn *vf_infer_find(VfOp op);
-
 #endif

@@ -1,6 +1,8 @@
 /* Operators that rename, repeat or permute axes, and those that read shapes. */
 #include "passes/ir/infer_op.h"
 
+#include "runtime/base/size.h"
+
 /* --- Reshape --- */
 
 /* Takes one factor of symbol `sym` out of `left`, where `left[i].sym` becomes the number one. */
@@ -315,11 +317,6 @@ VfStatus vf_infer_tile(const VfInferCx *cx)
 
 /* --- Shape, Size --- */
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 VfStatus vf_infer_shape(const VfInferCx *cx)
 {
     const VfType *type = vf_infer_shape_of(cx, 0);
@@ -331,8 +328,8 @@ VfStatus vf_infer_shape(const VfInferCx *cx)
     int64_t rank = type->rank, start = vf_node_int(cx->node, "start"), end = rank;
     if (vf_node_attr(cx->node, "end"))
         end = vf_node_int(cx->node, "end");
-    start = clamp(start < 0 ? start + rank : start, 0, rank);
-    end = clamp(end < 0 ? end + rank : end, start, rank);
+    start = vf_clamp(start < 0 ? start + rank : start, 0, rank);
+    end = vf_clamp(end < 0 ? end + rank : end, start, rank);
     dims[0] = vf_dim(end - start);
     vf_infer_set_content(cx, 0, (int32_t)(end - start), type->dims ? type->dims + start : dims);
     return VF_OK;

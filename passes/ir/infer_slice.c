@@ -1,16 +1,13 @@
 /* Operators that cut, join and pad along axes. */
 #include "passes/ir/infer_op.h"
 
+#include "runtime/base/size.h"
+
 /* --- Slice --- */
 
 typedef struct Cut {
     VfDim start, end, step;
 } Cut;
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
 
 /* Number of elements of [start, end) in steps, and the first one, for plain numbers. */
 static int64_t count_cut(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first)
@@ -18,13 +15,13 @@ static int64_t count_cut(int64_t dim, int64_t start, int64_t end, int64_t step, 
     start = start < 0 ? (start < -dim ? -1 : start + dim) : start;
     end = end < 0 ? (end < -dim ? -1 : end + dim) : end;
     if (step > 0) {
-        start = clamp(start, 0, dim);
-        end = clamp(end, 0, dim);
+        start = vf_clamp(start, 0, dim);
+        end = vf_clamp(end, 0, dim);
         *first = start;
         return end <= start ? 0 : (end - start - 1) / step + 1;
     }
-    start = clamp(start, -1, dim - 1);
-    end = clamp(end, -1, dim - 1);
+    start = vf_clamp(start, -1, dim - 1);
+    end = vf_clamp(end, -1, dim - 1);
     *first = start;
     return end >= start ? 0 : (start - end - 1) / (step == INT64_MIN ? INT64_MAX : -step) + 1;
 }
@@ -223,7 +220,7 @@ static VfStatus equal_part(const VfInferCx *cx, VfDim dim, int32_t i, VfDim *out
         return vf_infer_fail(cx, "length %lld does not split into %lld equal parts",
                              (long long)dim.k, (long long)n);
     int64_t chunk = (dim.k + n - 1) / n, rest = dim.k - chunk * i;
-    *out = vf_dim(clamp(rest, 0, chunk));
+    *out = vf_dim(vf_clamp(rest, 0, chunk));
     return VF_OK;
 }
 

@@ -67,7 +67,6 @@ struct VfValue {
     int32_t n_content;
     VfUse *first_use, *last_use;
     int32_t n_use;
-    VfValue *image;          /* scratch of passes/ir/clone.c; NULL outside it */
     VfBytes doc;
     VfMeta *meta;
     VfRaw raw_info;    /* ValueInfoProto and TypeProto of kinds we do not model; unknown fields */

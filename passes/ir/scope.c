@@ -30,11 +30,11 @@ VfStatus vf_scope_bind(VfScope *scope, VfBytes name, VfValue *value, VfValue **e
                          (size_t)id + 1, sizeof *scope->binding, err));
     VF_TRY(vf_arena_grow(scope->arena, (void **)&scope->bound, &scope->bound_capacity,
                          scope->n_bound + 1, sizeof *scope->bound, err));
-    VfBinding *binding = &scope->binding[id];
+    VfScopeBinding *binding = &scope->binding[id];
     if (earlier != NULL)
         *earlier = binding->value != NULL && binding->level == scope->level ? binding->value : NULL;
     scope->bound[scope->n_bound++] = (VfBound){id, *binding};
-    *binding = (VfBinding){value, scope->level};
+    *binding = (VfScopeBinding){value, scope->level};
     return VF_OK;
 }
 

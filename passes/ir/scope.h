@@ -9,20 +9,21 @@
 
 #include "passes/ir/graph.h"
 
-typedef struct VfBinding {
+/* What one name means at present. */
+typedef struct VfScopeBinding {
     VfValue *value; /* NULL: the name means nothing here */
     int32_t level;
-} VfBinding;
+} VfScopeBinding;
 
 typedef struct VfBound {
     int32_t name;
-    VfBinding outer; /* what the name meant before */
+    VfScopeBinding outer; /* what the name meant before */
 } VfBound;
 
 typedef struct VfScope {
     VfArena *arena;
     VfIntern *name;
-    VfBinding *binding; /* by number of the name */
+    VfScopeBinding *binding; /* by number of the name */
     VfBound *bound;     /* what to undo, in order of binding */
     size_t binding_capacity, n_bound, bound_capacity;
     int32_t level;

@@ -116,6 +116,16 @@ bool vf_type_is_compatible(const VfType *a, const VfType *b)
     return true;
 }
 
+bool vf_type_is_equal(const VfType *a, const VfType *b)
+{
+    if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank)
+        return false;
+    for (int32_t i = 0; i < a->rank; i++)
+        if (a->dims[i].k != b->dims[i].k || a->dims[i].sym != b->dims[i].sym)
+            return false;
+    return true;
+}
+
 bool vf_type_is_static(const VfType *type)
 {
     if (type->rank == VF_RANK_UNKNOWN)

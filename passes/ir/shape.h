@@ -84,6 +84,9 @@ const char *vf_type_text(VfArena *arena, const VfSymbols *symbols, const VfType 
  * rank is known contradicts nothing. */
 bool vf_type_is_compatible(const VfType *a, const VfType *b);
 
+/* Are kind, dtype, rank and dims the same? Two unknown dims count as the same. */
+bool vf_type_is_equal(const VfType *a, const VfType *b);
+
 /* All dims plain numbers. */
 bool vf_type_is_static(const VfType *type);
 

@@ -10,14 +10,6 @@ static bool is_type_known(const VfType *type)
            type->rank != VF_RANK_UNKNOWN;
 }
 
-static bool is_same_type(const VfType *a, const VfType *b)
-{
-    bool same = a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank;
-    for (int32_t i = 0; same && i < a->rank; i++)
-        same = a->dims[i].k == b->dims[i].k && a->dims[i].sym == b->dims[i].sym;
-    return same;
-}
-
 /* The list of outputs says the type of an output of the same name already. */
 static bool is_type_in_outputs(const VfValue *value)
 {
@@ -25,7 +17,7 @@ static bool is_type_in_outputs(const VfValue *value)
     for (const VfUse *use = value->first_use; use != NULL; use = use->next) {
         if (use->node == graph->ret &&
             vf_bytes_is_equal(graph->output_name[use->slot], value->name))
-            return is_same_type(&graph->output_type[use->slot], &value->type);
+            return vf_type_is_equal(&graph->output_type[use->slot], &value->type);
     }
     return false;
 }
@@ -154,7 +146,8 @@ static void print_body(VfVftPrint *p, const VfGraph *graph)
     vf_text_char(p->text, '}');
 }
 
-void vf_vft_print_graph_rest(VfVftPrint *p, const VfGraph *graph)
+/* Inputs, outputs and body: all of a graph after its name and notes. */
+static void print_graph_rest(VfVftPrint *p, const VfGraph *graph)
 {
     vf_text_char(p->text, ' ');
     print_inputs(p, graph);
@@ -174,7 +167,7 @@ void vf_vft_print_graph(VfVftPrint *p, const VfGraph *graph, bool with_name)
     vf_vft_note_meta(&notes, graph->meta);
     vf_vft_note_raw(&notes, "raw", graph->raw);
     vf_vft_notes_end(&notes);
-    vf_vft_print_graph_rest(p, graph);
+    print_graph_rest(p, graph);
 }
 
 static void print_opsets(VfVftPrint *p, const VfOpset *opset, int32_t n)
@@ -209,7 +202,7 @@ static void print_function(VfVftPrint *p, const VfFunction *function)
         vf_text_char(p->text, '=');
         vf_vft_print_attr_value(p, attr);
     }
-    vf_vft_print_graph_rest(p, function->body);
+    print_graph_rest(p, function->body);
     vf_text_string(p->text, "\n\n");
 }
 

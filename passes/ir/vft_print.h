@@ -52,9 +52,7 @@ void vf_vft_print_attr_value(VfVftPrint *p, const VfAttr *attr);
 void vf_vft_print_attr_notes(VfVftPrint *p, const VfAttr *attr);
 void vf_vft_print_node_tail(VfVftPrint *p, const VfNode *node);
 
-/* Inputs, outputs and body: all of a graph after its name and notes. */
-void vf_vft_print_graph_rest(VfVftPrint *p, const VfGraph *graph);
-/* Name (always if `with_name`), notes, and the rest. */
+/* Name (always if `with_name`), notes, inputs, outputs and body. */
 void vf_vft_print_graph(VfVftPrint *p, const VfGraph *graph, bool with_name);
 /* Name, type and notes of a value where it is defined. */
 void vf_vft_print_definition(VfVftPrint *p, const VfValue *value);

@@ -76,18 +76,6 @@ typedef struct VfValues {
 
 void vf_find_values(const VfScan *scan, VfValue *probs, int32_t axis, VfValues *values);
 
-/* A normaliser over one axis: Softmax, BiasSoftmax, or Exp/ReduceSum/Div written out. */
-typedef struct VfNormaliser {
-    VfNode *node;    /* makes the probabilities */
-    VfValue *logits; /* operand before any subtraction of the maximum */
-    VfValue *probs;
-    int64_t axis;  /* as stated; negative from the end */
-    VfValue *bias; /* BiasSoftmax: what it adds, NULL otherwise */
-    bool is_flat;  /* old opset: axes from `axis` on are normalised over together */
-} VfNormaliser;
-
-bool vf_normaliser_of(VfNode *node, VfNormaliser *norm);
-
 /* Fill q, k, v, scale, terms, heads, sizes, mask kind, window, grid of a site whose nodes are set.
  * `values` may be NULL. */
 VfStatus vf_describe_scores(VfScan *scan, const VfScores *scores, const VfValues *values,

@@ -18,7 +18,17 @@ static const VfPattern written_out = VF_PAT_ALT2(&exp_share, &exp_scaled);
 static const VfPattern max_part = VF_PAT_OP1(REDUCE_MAX, VF_PAT_ANY(1));
 static const VfPattern centred = VF_PAT_OP2(SUB, VF_PAT_ANY(1), &max_part);
 
-static bool written_out_of(VfNode *node, VfNormaliser *norm)
+/* A normaliser over one axis: Softmax, BiasSoftmax, or Exp/ReduceSum/Div written out. */
+typedef struct Normaliser {
+    VfNode *node;    /* makes the probabilities */
+    VfValue *logits; /* operand before any subtraction of the maximum */
+    VfValue *probs;
+    int64_t axis;  /* as stated; negative from the end */
+    VfValue *bias; /* BiasSoftmax: what it adds, NULL otherwise */
+    bool is_flat;  /* old opset: axes from `axis` on are normalised over together */
+} Normaliser;
+
+static bool written_out_of(VfNode *node, Normaliser *norm)
 {
     VfMatch match, inner;
     int64_t axis[VF_AXIS_MAX];
@@ -36,9 +46,9 @@ static bool written_out_of(VfNode *node, VfNormaliser *norm)
     return true;
 }
 
-bool vf_normaliser_of(VfNode *node, VfNormaliser *norm)
+static bool normaliser_of(VfNode *node, Normaliser *norm)
 {
-    *norm = (VfNormaliser){.node = node, .probs = vf_node_out(node, 0)};
+    *norm = (Normaliser){.node = node, .probs = vf_node_out(node, 0)};
     if (norm->probs == NULL)
         return false;
     if (node->op != VF_OP_SOFTMAX && node->op != VF_OP_MS_BIAS_SOFTMAX)
@@ -53,7 +63,7 @@ bool vf_normaliser_of(VfNode *node, VfNormaliser *norm)
 }
 
 /* Several axes normalised over together? */
-static bool is_flattening(const VfNormaliser *norm, int32_t axis)
+static bool is_flattening(const Normaliser *norm, int32_t axis)
 {
     const VfType *type = &norm->logits->type;
     for (int32_t a = axis + 1; norm->is_flat && a < type->rank; a++) {
@@ -138,7 +148,7 @@ static VfStatus why_other(const VfScan *scan, const VfScores *scores, const VfVa
     return VF_OK;
 }
 
-static VfStatus add_site(VfScan *scan, const VfNormaliser *norm, const VfScores *scores,
+static VfStatus add_site(VfScan *scan, const Normaliser *norm, const VfScores *scores,
                          const VfValues *values, VfErr *err)
 {
     const char *why;
@@ -163,7 +173,7 @@ static VfStatus add_site(VfScan *scan, const VfNormaliser *norm, const VfScores 
 }
 
 /* A softmax whose scores are no product: weights over tokens pool them, others are gates. */
-static VfStatus add_pooling(VfScan *scan, const VfNormaliser *norm, const VfValues *values,
+static VfStatus add_pooling(VfScan *scan, const Normaliser *norm, const VfValues *values,
                             int32_t axis, VfErr *err)
 {
     VfAttention *site = vf_scan_add(scan, VF_ATTENTION_OTHER, norm->node);
@@ -181,7 +191,7 @@ static VfStatus add_pooling(VfScan *scan, const VfNormaliser *norm, const VfValu
                         vf_node_label(norm->node), vf_scan_type(scan, norm->logits), site->why);
 }
 
-static VfStatus miss_values(VfScan *scan, const VfNormaliser *norm, int32_t axis,
+static VfStatus miss_values(VfScan *scan, const Normaliser *norm, int32_t axis,
                             const VfValues *values, VfErr *err)
 {
     if (values->stop != NULL)
@@ -195,7 +205,7 @@ static VfStatus miss_values(VfScan *scan, const VfNormaliser *norm, int32_t axis
                         vf_node_label(norm->node), vf_scan_type(scan, norm->logits));
 }
 
-static VfStatus miss_scores(VfScan *scan, const VfNormaliser *norm, const VfScores *scores,
+static VfStatus miss_scores(VfScan *scan, const Normaliser *norm, const VfScores *scores,
                             VfErr *err)
 {
     if (scores->stop != NULL)
@@ -210,10 +220,10 @@ static VfStatus miss_scores(VfScan *scan, const VfNormaliser *norm, const VfScor
 
 VfStatus vf_match_softmax(VfScan *scan, VfNode *node, VfErr *err)
 {
-    VfNormaliser norm;
+    Normaliser norm;
     VfScores scores;
     VfValues values;
-    if (!vf_normaliser_of(node, &norm))
+    if (!normaliser_of(node, &norm))
         return VF_OK;
     int32_t axis = vf_axis_of(norm.axis, norm.logits->type.rank);
     if (axis < 0)

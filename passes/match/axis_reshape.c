@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-bool vf_dim_divide(VfSymbols *symbols, VfDim a, VfDim b, VfDim *quotient)
+/* a / b when it comes out even. */
+static bool divide_evenly(VfSymbols *symbols, VfDim a, VfDim b, VfDim *quotient)
 {
     if (vf_dim_is(a, 0) || vf_dim_is(b, 0))
         return false;
@@ -42,12 +43,12 @@ static bool take(VfSymbols *symbols, Supply *supply, VfDim need, VfAxis *axis, i
             return false;
         VfFactor *next = &supply->factor[supply->at];
         VfDim rest;
-        if (vf_dim_is_same(next->dim, need) || vf_dim_divide(symbols, need, next->dim, &rest)) {
+        if (vf_dim_is_same(next->dim, need) || divide_evenly(symbols, need, next->dim, &rest)) {
             need = vf_dim_is_same(next->dim, need) ? vf_dim(1) : rest;
             from[axis->n] = supply->from[supply->at++];
             if (!vf_axis_append(axis, next))
                 return false;
-        } else if (vf_dim_divide(symbols, next->dim, need, &rest)) {
+        } else if (divide_evenly(symbols, next->dim, need, &rest)) {
             VfFactor part = vf_factor_make(need, next->role);
             from[axis->n] = supply->from[supply->at];
             if (!vf_axis_append(axis, &part))
@@ -126,9 +127,9 @@ static bool find_group(VfSymbols *symbols, const VfType *a, Stretch in, const Vf
     VfDim p = a->dims[i], q = b->dims[j], rest;
     *n_in = *n_out = 1;
     while (!vf_dim_is_same(p, q)) {
-        if (*n_out < out.n && (vf_dim_is(q, 1) || vf_dim_divide(symbols, p, q, &rest))) {
+        if (*n_out < out.n && (vf_dim_is(q, 1) || divide_evenly(symbols, p, q, &rest))) {
             q = vf_dim_mul(symbols, q, b->dims[j + step * (*n_out)++]);
-        } else if (*n_in < in.n && (vf_dim_is(p, 1) || vf_dim_divide(symbols, q, p, &rest))) {
+        } else if (*n_in < in.n && (vf_dim_is(p, 1) || divide_evenly(symbols, q, p, &rest))) {
             p = vf_dim_mul(symbols, p, a->dims[i + step * (*n_in)++]);
         } else {
             return false;

@@ -4,9 +4,6 @@
 
 #include "passes/match/axis.h"
 
-/* a / b when it comes out even. */
-bool vf_dim_divide(VfSymbols *symbols, VfDim a, VfDim b, VfDim *quotient);
-
 /* Add a factor at the inner end (1 long: nothing to add); false when full. */
 bool vf_axis_append(VfAxis *axis, const VfFactor *factor);
 

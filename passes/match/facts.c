@@ -52,7 +52,8 @@ bool vf_const_range(const VfValue *value, double *lowest, double *highest)
     return *lowest <= *highest;
 }
 
-bool vf_is_single(const VfValue *value)
+/* Does the value hold one element, constant or not? */
+static bool is_single_element(const VfValue *value)
 {
     if (value == NULL || value->type.kind != VF_TYPE_TENSOR || value->type.rank < 0)
         return false;
@@ -124,18 +125,6 @@ int32_t vf_reduce_axes(const VfNode *node, int64_t *axis)
     return count;
 }
 
-bool vf_reduces_last(const VfNode *node, int32_t n)
-{
-    int64_t axis[VF_AXIS_MAX];
-    const VfValue *x = vf_node_in(node, 0);
-    int32_t n_axis;
-    const int64_t *list = vf_node_ints_or_operand(node, "axes", 1, &n_axis);
-    if (n == 1 && n_axis == 1 && list != NULL && list[0] == -1)
-        return true;
-    int32_t count = vf_reduce_axes(node, axis);
-    return count == n && x != NULL && axis[0] == x->type.rank - n;
-}
-
 VfDim vf_dim_at(const VfValue *value, int32_t axis)
 {
     if (value == NULL || value->type.rank < 0)
@@ -179,25 +168,15 @@ bool vf_is_nan_guard(const VfNode *node)
            vf_is_fixed(vf_node_in(node, 1));
 }
 
-static VfValue *skip(VfValue *value, bool (*is_skipped)(const VfNode *))
+VfValue *vf_skip_movers(VfValue *value)
 {
     for (int32_t i = 0; i < WALK_MAX && value != NULL; i++) {
         VfNode *def = value->kind == VF_VALUE_RESULT ? value->def : NULL;
-        if (def == NULL || !is_skipped(def) || vf_node_in(def, 0) == NULL)
+        if (def == NULL || !vf_is_mover(def) || vf_node_in(def, 0) == NULL)
             break;
         value = vf_node_in(def, 0);
     }
     return value;
-}
-
-VfValue *vf_skip_carriers(VfValue *value)
-{
-    return skip(value, vf_is_carrier);
-}
-
-VfValue *vf_skip_movers(VfValue *value)
-{
-    return skip(value, vf_is_mover);
 }
 
 VfNode *vf_def_if(const VfValue *value, VfOp op)
@@ -219,7 +198,7 @@ bool vf_is_scale(const VfNode *node, int32_t *slot, double *factor, VfValue **by
         VfValue *x = vf_node_in(node, i), *scalar = vf_other_in(node, i);
         double number;
         bool is_const = vf_scalar_of(scalar, &number);
-        bool is_single = vf_is_single(scalar) && !vf_is_single(x);
+        bool is_single = is_single_element(scalar) && !is_single_element(x);
         if (x == NULL || scalar == NULL || vf_value_const(x) != NULL || (!is_const && !is_single))
             continue;
         *slot = i;

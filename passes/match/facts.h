@@ -19,9 +19,6 @@ bool vf_scalar_of(const VfValue *value, double *number);
  * not constant, empty, or of strings. */
 bool vf_const_range(const VfValue *value, double *lowest, double *highest);
 
-/* Does the value hold one element, constant or not? */
-bool vf_is_single(const VfValue *value);
-
 /* --- axes --- */
 
 /* `axis` of an attribute made non-negative; -1 when out of range or the rank unknown. */
@@ -38,9 +35,6 @@ bool vf_is_swap_last_two(const VfNode *node);
  * Returns how many, -1 when not constant or the rank is unknown. `axis` has room for VF_AXIS_MAX.
  */
 int32_t vf_reduce_axes(const VfNode *node, int64_t *axis);
-
-/* Does the ReduceX reduce exactly the last `n` axes of its operand? */
-bool vf_reduces_last(const VfNode *node, int32_t n);
 
 /* Length of an axis (may be negative: from the end); unknown when the rank is. */
 VfDim vf_dim_at(const VfValue *value, int32_t axis);
@@ -59,8 +53,7 @@ bool vf_is_mover(const VfNode *node);
 /* Where(IsNaN(x), constant, x): x but in rows where every key is removed, whose softmax is NaN. */
 bool vf_is_nan_guard(const VfNode *node);
 
-/* Walk up through carriers, or through movers. */
-VfValue *vf_skip_carriers(VfValue *value);
+/* Walk up through movers. */
 VfValue *vf_skip_movers(VfValue *value);
 
 /* The node that makes `value` if its op is `op`, else NULL. */

@@ -43,7 +43,8 @@ static VfStatus name_node(VfRewrite *rw, VfNode *node, VfErr *err)
     return VF_OK;
 }
 
-VfStatus vf_rewrite_name(VfRewrite *rw, VfErr *err)
+/* Give names to the new nodes, results and constants. */
+static VfStatus name_all(VfRewrite *rw, VfErr *err)
 {
     for (size_t i = 0; i < rw->n_constant; i++) {
         VfPendingConst *constant = &rw->constant[i];
@@ -250,7 +251,7 @@ VfStatus vf_rewrite_commit(VfRewrite *rw, VfErr *err)
     VF_TRY(vf_rewrite_place(rw, err));
     for (size_t i = 0; i < rw->n_replace; i++)
         VF_TRY(refine_type(rw, rw->replace[i].from, rw->replace[i].to, err));
-    VF_TRY(vf_rewrite_name(rw, err));
+    VF_TRY(name_all(rw, err));
     VF_TRY(reserve_record(rw, &record, err));
     VF_TRY(reserve_operands(rw, err));
     apply(rw, &record);

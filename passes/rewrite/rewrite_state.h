@@ -66,9 +66,6 @@ bool vf_rewrite_is_pending(const VfValue *value);
  * but rw->node[].before. */
 VfStatus vf_rewrite_place(VfRewrite *rw, VfErr *err);
 
-/* Give names to the new nodes, results and constants. */
-VfStatus vf_rewrite_name(VfRewrite *rw, VfErr *err);
-
 /* Remove what has no use any more: `value`'s node or constant, and upwards. Removed nodes go to
  * rw->removed. */
 VfStatus vf_rewrite_sweep(VfRewrite *rw, VfValue *value, VfErr *err);

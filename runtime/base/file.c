@@ -75,17 +75,6 @@ void vf_file_unmap(VfMapping *mapping)
     *mapping = (VfMapping){NULL, 0};
 }
 
-void vf_file_forget(const VfMapping *mapping, size_t offset, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (offset > mapping->size || size > mapping->size - offset)
-        return;
-    size_t begin = (offset + page - 1) / page * page;
-    size_t end = (offset + size) / page * page;
-    if (begin < end)
-        madvise((void *)((uintptr_t)mapping->data + begin), end - begin, MADV_DONTNEED);
-}
-
 VfStatus vf_path_split(VfArena *arena, const char *path, char **folder, const char **name,
                        VfErr *err)
 {

@@ -43,9 +43,6 @@ VfStatus vf_file_map_fd(int fd, const char *name, VfMapping *mapping, VfErr *err
 /* Undo a mapping and empty it. An empty mapping is allowed. */
 void vf_file_unmap(VfMapping *mapping);
 
-/* Tell the system that the mapped bytes need not stay in memory (they can be read again). */
-void vf_file_forget(const VfMapping *mapping, size_t offset, size_t size);
-
 /* The folder part of `path` ("." if it has none) and the part after it. `folder` is a copy. */
 VfStatus vf_path_split(VfArena *arena, const char *path, char **folder, const char **name,
                        VfErr *err);

@@ -1,16 +1,17 @@
 #include "runtime/base/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-int vf_log_is_on(const VfLog *log, VfLogLevel level)
+static bool is_on(const VfLog *log, VfLogLevel level)
 {
     return log != NULL && log->sink != NULL && level <= log->level;
 }
 
 void vf_log(const VfLog *log, VfLogLevel level, const char *fmt, ...)
 {
-    if (!vf_log_is_on(log, level))
+    if (!is_on(log, level))
         return;
     char line[4096];
     va_list args;

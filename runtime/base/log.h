@@ -27,9 +27,6 @@ typedef struct VfLog {
     void *user;
 } VfLog;
 
-/* Whether a message of `level` would be passed on: ask before costly preparations. */
-int vf_log_is_on(const VfLog *log, VfLogLevel level);
-
 /* Format a line and hand it to the sink. Longer lines are cut. */
 void vf_log(const VfLog *log, VfLogLevel level, const char *fmt, ...) VF_PRINTF(3, 4);
 

@@ -86,9 +86,6 @@ VfStatus vf_option_list_add(VfOptionList *list, const char *item, VfArena *arena
 /* Help, one paragraph a row. `is_command` prints dashes and letters. */
 void vf_option_help(const VfOption *table, bool is_command, VfText *text);
 
-/* What a value of `row` looks like: "N", "relu|gelu", "FILE"; "" for BOOL. */
-const char *vf_option_value_word(const VfOption *row);
-
 /* The value that `target` holds for `row`, spelled as vf_option_set reads it. */
 void vf_option_print(const VfOption *row, const void *target, VfText *text);
 

@@ -1,5 +1,5 @@
-/* Checked arithmetic on sizes. Each function stores its result and returns true, or
- * returns false and stores nothing when the result does not fit.
+/* Arithmetic on sizes. Checked functions store their result and return true, or return false and
+ * store nothing when the result does not fit.
  */
 #ifndef VF_BASE_SIZE_H
 #define VF_BASE_SIZE_H
@@ -51,6 +51,12 @@ static inline bool vf_size_count(const int64_t *dims, size_t rank, size_t *out)
         return false;
     *out = empty ? 0 : count;
     return true;
+}
+
+/* The number in [low, high] nearest to `value`. */
+static inline int64_t vf_clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
 }
 
 #endif

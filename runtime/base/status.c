@@ -59,19 +59,3 @@ VfStatus vf_no_memory(VfErr *err)
 {
     return vf_fail(err, VF_NO_MEMORY, "out of memory");
 }
-
-const char *vf_status_name(VfStatus status)
-{
-    static const char *const name[] = {
-        [VF_OK] = "ok",
-        [VF_DIFFERS] = "differs",
-        [VF_USAGE] = "usage",
-        [VF_INVALID] = "invalid",
-        [VF_UNSUPPORTED] = "unsupported",
-        [VF_INTERNAL] = "internal",
-        [VF_IO] = "io",
-        [VF_NO_MEMORY] = "no memory",
-    };
-    size_t i = (size_t)status;
-    return i < sizeof name / sizeof name[0] ? name[i] : "unknown";
-}

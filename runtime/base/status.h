@@ -40,9 +40,6 @@ VfStatus vf_context(VfErr *err, const char *fmt, ...) VF_PRINTF(2, 3);
 /* vf_fail for a failed allocation. */
 VfStatus vf_no_memory(VfErr *err);
 
-/* The name of a status, for logs: "ok", "differs", ... */
-const char *vf_status_name(VfStatus status);
-
 /* Return the status of `call` from this function unless it is VF_OK. */
 #define VF_TRY(call)                                  \
     do {                                              \

@@ -15,7 +15,6 @@
  * A second run of the pipeline must make no edit. If all passes are exact or rounding, input and
  * result are also run and compared. VF_BLESS=1 rewrites what is expected.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,54 +22,14 @@
 #include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "passes/manager.h"
+#include "tests/support/case_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/run_model.h"
-
-enum { PATH_BYTES = 1024, N_CASE_MAX = 512 };
 
 static const char EDITS[] = "==== edits\n", GRAPH[] = "==== graph\n";
 static const double TOLERANCE = 2e-5;
 
-static char case_path[N_CASE_MAX][PATH_BYTES];
-static int n_case;
-
-/* --- files --- */
-
-static int compare_path(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static void list_cases(void)
-{
-    const char *source = getenv("VITFOLD_SOURCE");
-    char folder[PATH_BYTES - 256];
-    snprintf(folder, sizeof folder, "%s/tests/passes", source != NULL ? source : ".");
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        size_t size = strlen(entry->d_name);
-        bool is_case = size > 4 && size < 250 && strcmp(entry->d_name + size - 4, ".vft") == 0;
-        if (is_case && n_case < N_CASE_MAX)
-            snprintf(case_path[n_case++], PATH_BYTES, "%s/%.250s", folder, entry->d_name);
-    }
-    if (dir != NULL)
-        closedir(dir);
-    qsort(case_path, (size_t)n_case, PATH_BYTES, compare_path);
-}
-
-static char *read_file(VfArena *arena, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "cannot open %s", path);
-    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    ck_assert_int_ge(size, 0);
-    rewind(file);
-    char *text = vf_arena_alloc(arena, (size_t)size + 1);
-    ck_assert_uint_eq(fread(text, 1, (size_t)size, file), (size_t)size);
-    fclose(file);
-    return text;
-}
+static VfCaseFiles cases;
 
 /* The value of "# key: value" at the start of a case, or NULL. */
 static const char *option_of(VfArena *arena, const char *text, const char *key)
@@ -210,7 +169,7 @@ static Case read_case(const char *path)
 {
     Case c = {.arena = vf_arena_new(), .path = path};
     VfErr err = {0};
-    char *text = read_file(c.arena, path);
+    char *text = vf_case_text(c.arena, path);
     char *expected = strstr(text, EDITS);
     c.passes = option_of(c.arena, text, "passes");
     ck_assert_msg(c.passes != NULL, "%s: no '# passes: ...'", path);
@@ -227,7 +186,7 @@ static Case read_case(const char *path)
 
 START_TEST(vft_case)
 {
-    Case c = read_case(case_path[_i]);
+    Case c = read_case(cases.path[_i]);
     const char *expected = c.input.data + c.input.size;
     run_pipeline(&c);
     const char *result = print_result(&c);
@@ -246,7 +205,7 @@ END_TEST
 
 START_TEST(there_are_cases)
 {
-    ck_assert_int_gt(n_case, 0);
+    ck_assert_int_gt(cases.n, 0);
 }
 END_TEST
 
@@ -254,10 +213,10 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("vft cases");
     TCase *tcase = tcase_create("cases");
-    list_cases();
+    cases = vf_case_files("tests/passes");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, there_are_cases);
-    tcase_add_loop_test(tcase, vft_case, 0, n_case);
+    tcase_add_loop_test(tcase, vft_case, 0, cases.n);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -9,7 +9,6 @@
  *
  * Matching must not change the graph. VF_BLESS=1 rewrites what is expected.
  */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,50 +19,12 @@
 #include "passes/manager.h"
 #include "passes/match/attention.h"
 #include "passes/match/norm.h"
+#include "tests/support/case_files.h"
 #include "tests/support/check_main.h"
-
-enum { PATH_BYTES = 1024, N_CASE_MAX = 256 };
 
 static const char SITES[] = "==== sites\n";
 
-static char case_path[N_CASE_MAX][PATH_BYTES];
-static int n_case;
-
-static int compare_path(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static void list_cases(void)
-{
-    const char *source = getenv("VITFOLD_SOURCE");
-    char folder[PATH_BYTES - 256];
-    snprintf(folder, sizeof folder, "%s/tests/unit/match/cases", source != NULL ? source : ".");
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        size_t size = strlen(entry->d_name);
-        bool is_case = size > 4 && size < 250 && strcmp(entry->d_name + size - 4, ".vft") == 0;
-        if (is_case && n_case < N_CASE_MAX)
-            snprintf(case_path[n_case++], PATH_BYTES, "%s/%.250s", folder, entry->d_name);
-    }
-    if (dir != NULL)
-        closedir(dir);
-    qsort(case_path, (size_t)n_case, PATH_BYTES, compare_path);
-}
-
-static char *read_file(VfArena *arena, const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "cannot open %s", path);
-    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
-    long size = ftell(file);
-    ck_assert_int_ge(size, 0);
-    rewind(file);
-    char *text = vf_arena_alloc(arena, (size_t)size + 1);
-    ck_assert_uint_eq(fread(text, 1, (size_t)size, file), (size_t)size);
-    fclose(file);
-    return text;
-}
+static VfCaseFiles cases;
 
 /* --- printing --- */
 
@@ -222,9 +183,9 @@ static void bless(const char *path, const char *input, size_t input_size, VfByte
 
 START_TEST(case_matches)
 {
-    const char *path = case_path[_i];
+    const char *path = cases.path[_i];
     VfArena *arena = vf_arena_new();
-    char *text = read_file(arena, path);
+    char *text = vf_case_text(arena, path);
     const char *expected = strstr(text, SITES);
     size_t input_size = expected ? (size_t)(expected - text) : strlen(text);
     VfErr err = {0};
@@ -250,18 +211,18 @@ END_TEST
 
 START_TEST(there_are_cases)
 {
-    ck_assert_int_gt(n_case, 0);
+    ck_assert_int_gt(cases.n, 0);
 }
 END_TEST
 
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("match_cases");
-    TCase *cases = tcase_create("cases");
-    list_cases();
-    tcase_add_test(cases, there_are_cases);
-    tcase_add_loop_test(cases, case_matches, 0, n_case);
-    suite_add_tcase(suite, cases);
+    TCase *tcase = tcase_create("cases");
+    cases = vf_case_files("tests/unit/match/cases");
+    tcase_add_test(tcase, there_are_cases);
+    tcase_add_loop_test(tcase, case_matches, 0, cases.n);
+    suite_add_tcase(suite, tcase);
     return suite;
 }
 

@@ -87,4 +87,7 @@ extern const int32_t vf_pass_count;
 /* NULL when unknown. */
 const VfPass *vf_pass_find(const char *name);
 
+/* VF_USAGE: there is no pass `name`; names the nearest that there is. */
+VfStatus vf_pass_unknown(const char *name, VfErr *err);
+
 #endif

@@ -4,8 +4,6 @@
 
 #include "passes/manager.h"
 
-enum { NAME_BYTES = 64 };
-
 /* One pass as written: its name and, joined by commas, its options. */
 typedef struct Words {
     const char *name;
@@ -19,18 +17,6 @@ typedef struct Parser {
     Words *words;
     size_t n_words, capacity;
 } Parser;
-
-static VfStatus unknown_pass(const char *name, VfErr *err)
-{
-    const char *known[NAME_BYTES];
-    size_t n = 0;
-    for (int32_t i = 0; i < vf_pass_count && n < NAME_BYTES; i++)
-        known[n++] = vf_pass_table[i]->name;
-    const char *near = vf_nearest_word(name, known, n);
-    if (near == NULL)
-        return vf_fail(err, VF_USAGE, "unknown pass '%s'", name);
-    return vf_fail(err, VF_USAGE, "unknown pass '%s': did you mean '%s'?", name, near);
-}
 
 static bool is_in_list(const char *list, const char *name)
 {
@@ -52,7 +38,7 @@ static VfStatus check_skip(VfArena *arena, const char *skip, VfErr *err)
         const char *name = vf_arena_copy(arena, part, n);
         VF_TRY_ALLOC(name, err);
         if (vf_pass_find(name) == NULL)
-            return unknown_pass(name, err);
+            return vf_pass_unknown(name, err);
         part += n;
         part += *part != '\0';
     }
@@ -219,7 +205,7 @@ VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, V
         else if (pass != NULL)
             VF_TRY(add_item(&parser, pass, words, pipeline, err));
         else if (strcmp(words->name, "none") != 0 || parser.n_words > 1)
-            return unknown_pass(words->name, err);
+            return vf_pass_unknown(words->name, err);
     }
     return VF_OK;
 }

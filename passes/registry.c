@@ -22,3 +22,15 @@ const VfPass *vf_pass_find(const char *name)
     }
     return NULL;
 }
+
+VfStatus vf_pass_unknown(const char *name, VfErr *err)
+{
+    enum { N_PASS = sizeof vf_pass_table / sizeof vf_pass_table[0] };
+    const char *known[N_PASS];
+    for (size_t i = 0; i < N_PASS; i++)
+        known[i] = vf_pass_table[i]->name;
+    const char *near = vf_nearest_word(name, known, N_PASS);
+    if (near == NULL)
+        return vf_fail(err, VF_USAGE, "unknown pass '%s'", name);
+    return vf_fail(err, VF_USAGE, "unknown pass '%s', did you mean '%s'", name, near);
+}

@@ -135,7 +135,7 @@ static VfStatus explain(const Explainer *cx, const char *name, VfErr *err)
 {
     VfModel *clean;
     if (name != NULL && vf_pass_find(name) == NULL)
-        return vf_fail(err, VF_USAGE, "unknown pass '%s'", name);
+        return vf_pass_unknown(name, err);
     vf_json_string(&cx->report->json, "file", cx->model->path);
     VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
     VfStatus status = explain_matcher(cx, clean, err);

@@ -86,23 +86,11 @@ static void list(VitfoldReport *report)
     vf_table_print(&table, 0, &report->out);
 }
 
-static VfStatus unknown_pass(const char *name, VfArena *arena, VfErr *err)
-{
-    const char **known = VF_NEW_ARRAY(arena, const char *, (size_t)vf_pass_count);
-    VF_TRY_ALLOC(known, err);
-    for (int32_t i = 0; i < vf_pass_count; i++)
-        known[i] = vf_pass_table[i]->name;
-    const char *near = vf_nearest_word(name, known, (size_t)vf_pass_count);
-    if (near == NULL)
-        return vf_fail(err, VF_USAGE, "unknown pass '%s'", name);
-    return vf_fail(err, VF_USAGE, "unknown pass '%s', did you mean '%s'", name, near);
-}
-
 static VfStatus fill(const char *name, VitfoldReport *report, VfErr *err)
 {
     const VfPass *one = name == NULL ? NULL : vf_pass_find(name);
     if (name != NULL && one == NULL)
-        return unknown_pass(name, report->arena, err);
+        return vf_pass_unknown(name, err);
     vf_json_array(&report->json, "passes");
     for (int32_t i = 0; i < vf_pass_count; i++)
         if (one == NULL || one == vf_pass_table[i])

@@ -50,7 +50,7 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
     bool is_printing = options->print != NULL && options->print_after != NULL;
     if (is_printing && strcmp(options->print_after, "all") != 0 &&
         vf_pass_find(options->print_after) == NULL)
-        return vf_fail(err, VF_USAGE, "unknown pass '%s'", options->print_after);
+        return vf_pass_unknown(options->print_after, err);
     VfPipelineOptions running = {
         .evaluator = vf_evaluator(),
         .log = &model->log,

@@ -26,7 +26,7 @@ static const Words words[] = {
     {"fold-bn,sites=windows-only", NULL, "fold-bn:sites=windows-only", NULL},
     {"fold-repbn,fold-bn", "fold-repbn", "fold-bn", NULL},
     {"fold-repbn,fold-bn", "fold-bn,fold-repbn", "", NULL},
-    {"fold-bm", NULL, NULL, "unknown pass 'fold-bm': did you mean 'fold-bn'?"},
+    {"fold-bm", NULL, NULL, "unknown pass 'fold-bm', did you mean 'fold-bn'"},
     {"fold-bn,9", NULL, NULL, "has no option '9'"},
     {"fold-bn:depth=3", NULL, NULL, "pass 'fold-bn' has no option 'depth=3'"},
     {"fold-bn:sites=5-2", NULL, NULL, "sites '5-2' is neither a number nor a range"},

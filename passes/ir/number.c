@@ -6,7 +6,7 @@
 /* A binary floating point format narrower than 32 bits. */
 typedef struct Format {
     VfDtype dtype;
-    int exponent_bits, mantissa_bits, bias;
+    int mantissa_bits, bias;
     uint32_t sign;     /* mask of the sign, the highest bit */
     uint32_t largest;  /* bits of the largest finite number */
     uint32_t infinity; /* bits of +infinity, 0 if there is none */
@@ -14,15 +14,15 @@ typedef struct Format {
     bool saturates;    /* too large becomes `largest`, else `infinity` */
 } Format;
 
-/*   dtype          exp man bias  sign    largest infinity nan   saturates */
+/*   dtype         man bias   sign    largest infinity nan   saturates */
 static const Format format[] = {
-    {VF_F16,         5, 10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00, false},
-    {VF_BF16,        8, 7, 127, 0x8000, 0x7f7f, 0x7f80, 0x7fc0, false},
-    {VF_F8E4M3FN,    4, 3, 7,   0x80,   0x7e,   0,      0x7f,   true},
-    {VF_F8E4M3FNUZ,  4, 3, 8,   0x80,   0x7f,   0,      0x80,   true},
-    {VF_F8E5M2,      5, 2, 15,  0x80,   0x7b,   0x7c,   0x7f,   true},
-    {VF_F8E5M2FNUZ,  5, 2, 16,  0x80,   0x7f,   0,      0x80,   true},
-    {VF_F4E2M1,      2, 1, 1,   0x8,    0x7,    0,      0,      true},
+    {VF_F16,         10, 15, 0x8000, 0x7bff, 0x7c00, 0x7e00, false},
+    {VF_BF16,        7, 127, 0x8000, 0x7f7f, 0x7f80, 0x7fc0, false},
+    {VF_F8E4M3FN,    3, 7,   0x80,   0x7e,   0,      0x7f,   true},
+    {VF_F8E4M3FNUZ,  3, 8,   0x80,   0x7f,   0,      0x80,   true},
+    {VF_F8E5M2,      2, 15,  0x80,   0x7b,   0x7c,   0x7f,   true},
+    {VF_F8E5M2FNUZ,  2, 16,  0x80,   0x7f,   0,      0x80,   true},
+    {VF_F4E2M1,      1, 1,   0x8,    0x7,    0,      0,      true},
 };
 
 static const Format *find_format(VfDtype dtype)

@@ -38,7 +38,6 @@ typedef struct VfBatchNorm {
     const VfTensor *gamma, *beta, *mean, *var; /* NULL when not constant: then `why` says so */
     double epsilon;
     int64_t channels;     /* -1 when gamma is not constant */
-    int32_t channel_axis; /* 1 */
     const char *why;      /* reason that the parameters cannot be read, or NULL */
 } VfBatchNorm;
 

@@ -191,7 +191,7 @@ static void set_rep(VfSymbols *symbols, VfBatchNorm *norm)
 VfStatus vf_batch_norm_of(VfArena *arena, VfNode *node, VfBatchNorm *norm, VfErr *err)
 {
     *norm = (VfBatchNorm){
-        .bn = node, .last = node, .label = vf_node_label(node), .channel_axis = 1, .channels = -1};
+        .bn = node, .last = node, .label = vf_node_label(node), .channels = -1};
     norm->x = vf_node_in(node, 0);
     norm->y = vf_node_out(node, 0);
     if (norm->x == NULL || norm->y == NULL)

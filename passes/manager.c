@@ -41,11 +41,16 @@ static double now(void)
 static VfStatus settle(Run *run, const VfPass *pass, VfErr *err)
 {
     VfStatus status = vf_infer_graph(run->model->graph, run->options->evaluator, err);
+    bool is_revealed = status == VF_INVALID && pass->is_cleanup;
     if (status == VF_OK)
         status = vf_verify_all(run->model, err);
     if (status == VF_OK || status == VF_NO_MEMORY)
         return status;
     vf_context(err, "after pass '%s'", pass->name);
+    /* Clean-up computes what the model says: a number that no operator takes, such as a negative
+     * length, was hidden before and is the model's own fault. */
+    if (is_revealed)
+        return status;
     if (err != NULL)
         err->status = VF_INTERNAL;
     return VF_INTERNAL;

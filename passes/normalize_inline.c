@@ -43,6 +43,24 @@ static bool has_same_opsets(const VfNode *call, const VfGraph *body)
     return true;
 }
 
+/* An attribute of the call takes the place of one of another type only in a faulty model, which
+ * stays as it is. */
+static bool has_fitting_attrs(const VfNode *call, const VfGraph *body)
+{
+    for (const VfNode *node = body->first_node; node != NULL; node = node->next)
+        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+            const VfAttr *given = call->first_attr;
+            while (given != NULL && !vf_bytes_is_equal(given->name, attr->ref))
+                given = given->next;
+            if (attr->ref.size > 0 && given != NULL && given->type != attr->type)
+                return false;
+            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL &&
+                !has_fitting_attrs(call, attr->graph))
+                return false;
+        }
+    return true;
+}
+
 static bool is_in_function(const VfGraph *graph)
 {
     while (graph->owner != NULL)
@@ -66,7 +84,8 @@ VfStatus vf_normalize_inline_function(VfPassCx *cx, VfNode *node, const char *ru
     VfCopy copy = {.cx = cx, .call = node, .function = function, .err = err};
     VfCopyScope scope;
     if (function == NULL || !is_read(node) || is_in_function(node->graph) ||
-        cx->model->n_node_id > NODE_MAX || !has_same_opsets(node, function->body))
+        cx->model->n_node_id > NODE_MAX || !has_same_opsets(node, function->body) ||
+        !has_fitting_attrs(node, function->body))
         return VF_OK;
     VF_TRY(vf_copy_scope_init(&copy, &scope, function->body, NULL));
     for (int32_t i = 0; i < function->body->n_input; i++) {

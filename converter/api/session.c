@@ -6,7 +6,7 @@
 #include "converter/lower/lower.h"
 
 enum {
-    MAX_VALUE_COUNT = 64, /* integer inputs up to here may decide shapes */
+    MAX_VALUE_COUNT = 64, /* inputs up to here may decide shapes: sizes, scales, conditions */
     MAX_THREADS = 1024
 };
 
@@ -29,7 +29,7 @@ static VfStatus bind(const VfValue *input, const VfArray *array, bool with_value
                      VfBinding *binding, VfErr *err)
 {
     *binding = (VfBinding){input->name, array->dtype, array->rank, array->dims, NULL};
-    bool is_small = array->count <= MAX_VALUE_COUNT && !vf_dtype_info(array->dtype)->is_float;
+    bool is_small = array->count <= MAX_VALUE_COUNT && array->dtype != VF_STRING;
     if (!with_values || !is_small)
         return VF_OK;
     VfTensor *value = VF_NEW(arena, VfTensor);

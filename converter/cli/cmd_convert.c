@@ -54,6 +54,20 @@ static bool ends_in(const char *word, const char *suffix)
     return n >= m && strcmp(word + n - m, suffix) == 0;
 }
 
+/* One file for two products would hold the last one only, and a report is no model. */
+static int check_distinct(const Conversion *cx, VfErr *err)
+{
+    const VfOptionMaybe *json = &cx->cli->common->json;
+    const char *file[] = {cx->in, cx->out, cx->options->report, json->is_given ? json->value : NULL};
+    enum { N_FILE = sizeof file / sizeof *file, FIRST_REPORT = 2 };
+    for (int i = FIRST_REPORT; i < N_FILE; i++)
+        for (int k = 0; k < i && file[i] != NULL; k++)
+            if (file[k] != NULL && strcmp(file[i], file[k]) == 0)
+                return (int)vf_fail(err, VF_USAGE, "'%s' is named for two different files",
+                                    file[i]);
+    return VITFOLD_OK;
+}
+
 static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
 {
     const char *report = cx->options->report;
@@ -63,7 +77,8 @@ static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
         return (int)vf_fail(err, VF_USAGE, "convert needs one output: IN.onnx OUT.onnx");
     if (report != NULL && !ends_in(report, ".txt") && !ends_in(report, ".json"))
         return (int)vf_fail(err, VF_USAGE, "report '%s' is neither .txt nor .json", report);
-    return cli_dims(cx->cli, &cx->options->dim, &cx->dim, err);
+    int status = check_distinct(cx, err);
+    return status != VITFOLD_OK ? status : cli_dims(cx->cli, &cx->options->dim, &cx->dim, err);
 }
 
 static void print_graph(void *user, const char *text, size_t size)

@@ -82,6 +82,10 @@ static int execute(const Cli *cli, const Options *options, const VitfoldModel *m
 static int run(Cli *cli, const void *words, const VfOptionList *path, VfErr *err)
 {
     VitfoldModel *model;
+    const Options *options = words;
+    if (options->outputs != NULL && strcmp(options->outputs, path->item[0]) == 0)
+        return (int)vf_fail(err, VF_USAGE, "outputs '%s' would replace the model",
+                            options->outputs);
     int status = cli_load(cli, path->item[0], &model, err);
     if (status != VITFOLD_OK)
         return status;

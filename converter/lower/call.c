@@ -26,15 +26,32 @@ VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...)
     return vf_fail(err, VF_UNSUPPORTED, "%s", why);
 }
 
+/* A word of the file cut to what fits a sentence, with ? for what cannot be printed. */
+static const char *show(VfBytes word, char text[64])
+{
+    size_t n = word.size < 63 ? word.size : 63;
+    for (size_t i = 0; i < n; i++)
+        text[i] = word.data[i] >= ' ' && word.data[i] <= '~' ? word.data[i] : '?';
+    text[n] = '\0';
+    return text;
+}
+
+VfStatus vf_low_refuse_word(const char *what, VfBytes word, VfErr *err)
+{
+    char text[64];
+    return vf_low_refuse(err, "%s '%s'", what, show(word, text));
+}
+
 VfStatus vf_low_blame(const VfLowCall *call, VfErr *err, const char *why)
 {
     const VfNode *node = call->node;
     const VfLowValue *first = vf_low_in(call, 0);
     const char *dtype = first != NULL ? vf_dtype_info(first->dtype)->name : "no operand";
-    const char *domain = node->domain.size > 0 ? node->domain.data : "";
-    return vf_fail(err, VF_UNSUPPORTED, "operator %s%s%s (opset %lld, %s), node '%s': %s", domain,
-                   node->domain.size > 0 ? "." : "", node->op_type.data, (long long)call->opset,
-                   dtype, vf_node_label(node), why);
+    char domain[64], op[64];
+    return vf_fail(err, VF_UNSUPPORTED, "operator %s%s%s (opset %lld, %s), node '%s': %s",
+                   show(node->domain, domain), node->domain.size > 0 ? "." : "",
+                   show(node->op_type, op), (long long)call->opset, dtype, vf_node_label(node),
+                   why);
 }
 
 VfStatus vf_low_norm_axis(const VfLowCall *call, int64_t rank, int64_t *axis, VfErr *err)
@@ -48,7 +65,8 @@ VfStatus vf_low_norm_axis(const VfLowCall *call, int64_t rank, int64_t *axis, Vf
     return VF_OK;
 }
 
-VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis, VfErr *err)
+VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis,
+                     VfErr *err)
 {
     *axis = vf_node_int(call->node, name);
     return vf_low_norm_axis(call, rank, axis, err);
@@ -113,7 +131,8 @@ VfStatus vf_low_result(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue *
     return VF_OK;
 }
 
-VfStatus vf_low_reshape_to(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue *value, VfErr *err)
+VfStatus vf_low_reshape_to(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue *value,
+                           VfErr *err)
 {
     const VfType *type = &call->fact[index].type;
     int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)type->rank + 1);

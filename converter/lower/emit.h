@@ -10,18 +10,19 @@
 /* --- values --- */
 
 /* The next input of the plan (cx->n_input is not counted up). */
-VfStatus vf_low_input(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *dims, VfLowValue **out,
-                      VfErr *err);
+VfStatus vf_low_input(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *dims,
+                      VfLowValue **out, VfErr *err);
 /* A fresh contiguous tensor in the arena of the run. */
 VfStatus vf_low_new(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *dims, VfLowValue **out,
                     VfErr *err);
-/* The result `index` of the call, fresh, with the inferred shape (and dtype), stored in call->out. */
+/* The result `index` of the call, fresh, of the inferred shape and dtype; stored in call->out. */
 VfStatus vf_low_result(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue **out, VfErr *err);
 /* Make `value` result `index`, under the inferred shape and in the inferred dtype. */
-VfStatus vf_low_reshape_to(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue *value, VfErr *err);
+VfStatus vf_low_reshape_to(VfLower *cx, VfLowCall *call, int32_t index, VfLowValue *value,
+                           VfErr *err);
 /* Operands of equal dims but along `axis`, one after the other. */
-VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis, VfLowValue **out,
-                       VfErr *err);
+VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis,
+                       VfLowValue **out, VfErr *err);
 /* A value known when the plan is made. */
 VfStatus vf_low_const(VfLower *cx, const VfTensor *tensor, VfLowValue **out, VfErr *err);
 /* i64 or f32 or f64 constants from numbers. */
@@ -34,7 +35,8 @@ VfStatus vf_low_view(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t *d
 /* The same elements in the same order under other dims: a view if strides allow, else of a copy. */
 VfStatus vf_low_reshape(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t *dims,
                         VfLowValue **out, VfErr *err);
-VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowValue **out, VfErr *err);
+VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowValue **out,
+                        VfErr *err);
 /* Broadcast `of` to dims (aligned at the last axis): strides of 0, no copy. Dims must fit. */
 VfStatus vf_low_expand(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t *dims,
                        VfLowValue **out, VfErr *err);
@@ -63,7 +65,8 @@ typedef struct VfLowEmit {
     VfDtype dtype;       /* suffix */
     const void *params;  /* copied */
     int32_t n_in, n_out;
-    VfLowValue **in;     /* NULL entries are absent; each must be placed by strides the params describe */
+    VfLowValue *
+        *in; /* NULL entries are absent; each must be placed by strides the params describe */
     VfLowValue **out;
     int64_t units;
     double unit_cost;    /* rough nanoseconds of a unit: decides the grain */
@@ -117,6 +120,7 @@ typedef struct VfLowMatmul {
 VfStatus vf_low_matmul(VfLower *cx, const VfLowMatmul *m, VfLowValue **out, VfErr *err);
 
 /* a, b, zero points of both (may be NULL); the result is i32. */
-VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowValue **out, VfErr *err);
+VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowValue **out,
+                               VfErr *err);
 
 #endif

@@ -46,7 +46,7 @@ static VfStatus run_step(VfLower *cx, const Memory *memory, const VfLowStep *ste
     return VF_OK;
 }
 
-static VfStatus take_result(VfLower *cx, const Memory *memory, const VfLowValue *value, VfArena *arena,
+static VfStatus take_result(const Memory *memory, const VfLowValue *value, VfArena *arena,
                             const VfTensor **out, VfErr *err)
 {
     if (value->kind != LOW_TENSOR)
@@ -63,7 +63,6 @@ static VfStatus take_result(VfLower *cx, const Memory *memory, const VfLowValue 
     VF_TRY(vf_tensor_new(arena, value->dtype, value->rank, value->dims, &tensor, &data, err));
     if (tensor->bytes > 0)
         memcpy(data, from, tensor->bytes);
-    (void)cx;
     *out = tensor;
     return VF_OK;
 }
@@ -88,7 +87,7 @@ static VfStatus evaluate(VfLower *cx, VfArena *arena, const VfNode *node, const 
         VF_TRY(run_step(cx, &memory, &cx->step[i], err));
     for (int32_t i = 0; i < node->n_out; i++)
         if (node->out[i] != NULL)
-            VF_TRY(take_result(cx, &memory, result[i], arena, &out[i], err));
+            VF_TRY(take_result(&memory, result[i], arena, &out[i], err));
     return VF_OK;
 }
 
@@ -110,8 +109,8 @@ static VfStatus evaluate_node(const VfEvaluator *self, VfArena *arena, const VfN
 {
     (void)self;
     if (vf_op_has(node->op, VF_OPF_CONTROL | VF_OPF_IMPURE))
-        return vf_fail(err, VF_UNSUPPORTED, "operator %s of node '%s' is not a function of its operands",
-                       node->op_type.data, vf_node_label(node));
+        return vf_fail(err, VF_UNSUPPORTED, "node '%s' is not a function of its operands",
+                       vf_node_label(node));
     return vf_low_evaluate(arena, node->graph->model, node, in, out, err);
 }
 

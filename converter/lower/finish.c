@@ -39,7 +39,7 @@ VfStatus vf_low_open_node(VfLower *cx, const VfNode *node, VfErr *err)
 {
     VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->node, &cx->cap_node, cx->n_node + 1,
                          sizeof *cx->node, err));
-    const char *op = vf_arena_string(cx->arena, node->op_type.data);
+    const char *op = vf_arena_copy(cx->arena, node->op_type.data, node->op_type.size);
     VF_TRY_ALLOC(op, err);
     const char *pass = node->origin != NULL ? node->origin->pass : NULL;
     cx->current_node = (int32_t)cx->n_node;

@@ -5,7 +5,9 @@
 
 #include "converter/lower/emit.h"
 
-enum { MAX_FOLD = 1 << 16 }; /* elements of the operands, and of each result, of a node computed now */
+enum {
+    MAX_FOLD = 1 << 16
+}; /* elements of the operands, and of each result, of a node computed now */
 
 static VfStatus content_of(VfLower *cx, const VfLowValue *value, VfFact *fact, VfErr *err)
 {
@@ -24,8 +26,10 @@ static VfStatus content_of(VfLower *cx, const VfLowValue *value, VfFact *fact, V
 
 static VfStatus fact_of(VfLower *cx, const VfLowValue *value, VfFact *fact, VfErr *err)
 {
-    static const VfTypeKind kind[] = {[LOW_TENSOR] = VF_TYPE_TENSOR, [LOW_SEQUENCE] = VF_TYPE_SEQUENCE,
-                                      [LOW_ABSENT] = VF_TYPE_OPTIONAL, [LOW_UNKNOWN] = VF_TYPE_TENSOR};
+    static const VfTypeKind kind[] = {[LOW_TENSOR] = VF_TYPE_TENSOR,
+                                      [LOW_SEQUENCE] = VF_TYPE_SEQUENCE,
+                                      [LOW_ABSENT] = VF_TYPE_OPTIONAL,
+                                      [LOW_UNKNOWN] = VF_TYPE_TENSOR};
     *fact = (VfFact){.type = {kind[value->kind], value->dtype, VF_RANK_UNKNOWN, NULL}};
     if (value->kind != LOW_TENSOR)
         return VF_OK;
@@ -75,7 +79,8 @@ static VfStatus known_result(VfLower *cx, const VfFact *fact, const VfTensor **k
     size_t width = vf_low_width(fact->type.dtype);
     for (int32_t i = 0; i < fact->n_content; i++) {
         int64_t number = fact->content[i].k;
-        memcpy((char *)data + (size_t)i * width, &number, width); /* little endian: low bytes first */
+        memcpy((char *)data + (size_t)i * width, &number,
+               width); /* little endian: low bytes first */
     }
     *known = tensor;
     return VF_OK;

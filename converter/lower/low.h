@@ -145,13 +145,17 @@ VfLowValue *vf_low_in(const VfLowCall *call, int32_t slot);
 bool vf_low_has_out(const VfLowCall *call, int32_t index);
 /* VF_UNSUPPORTED with the printf sentence: only the reason; the walk adds operator and node. */
 VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...) VF_PRINTF(2, 3);
+/* The same for a word of the file that names no mode we have: "mode 'mirror'". */
+VfStatus vf_low_refuse_word(const char *what, VfBytes word, VfErr *err);
 /* VF_UNSUPPORTED: `why` after operator, opset, dtype and node. */
 VfStatus vf_low_blame(const VfLowCall *call, VfErr *err, const char *why);
-/* The axis attribute `name`, made non-negative, of an operand of `rank` axes. VF_INVALID out of range. */
-VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis, VfErr *err);
+/* The axis attribute `name`, made non-negative, of an operand of `rank` axes. VF_INVALID: out of
+ * range. */
+VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis,
+                     VfErr *err);
 /* Make `axis` non-negative. */
 VfStatus vf_low_norm_axis(const VfLowCall *call, int64_t rank, int64_t *axis, VfErr *err);
-/* Integers from attribute `name`, else from operand `slot` (-1: none), whose contents must be known.
+/* Integers from attribute `name`, else from operand `slot` (-1: none), which must be known.
  * *list NULL when both are absent. */
 VfStatus vf_low_ints(VfLower *cx, const VfLowCall *call, const char *name, int32_t slot,
                      const int64_t **list, int32_t *n, VfErr *err);
@@ -166,7 +170,8 @@ VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr
 /* Lower the nodes of a graph whose inputs and outer values are in cx->env. */
 VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err);
 /* Lower one node whose operands are given; fills `out` (n_out entries). */
-VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out, VfErr *err);
+VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out,
+                     VfErr *err);
 /* The value of a graph value, made on first use if it is constant; NULL for NULL. */
 VfStatus vf_low_lookup(VfLower *cx, const VfValue *value, VfLowValue **out, VfErr *err);
 /* Fill call->fact from the operands. VF_INVALID when they contradict the operator. */

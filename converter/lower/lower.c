@@ -24,9 +24,11 @@ static VfStatus check_names(const VfModel *model, int32_t n, const VfBinding *bi
         for (int32_t k = 0; k < graph->n_input; k++)
             is_there = is_there || vf_bytes_is_equal(graph->input[k]->name, binding[i].name);
         if (!is_there)
-            return vf_fail(err, VF_USAGE, "the model has no input '%s'", binding[i].name.data);
+            return vf_fail(err, VF_USAGE, "the model has no input '%.*s'",
+                           (int)binding[i].name.size, binding[i].name.data);
         if (find_binding(i, binding, binding[i].name) != NULL)
-            return vf_fail(err, VF_USAGE, "input '%s' is given twice", binding[i].name.data);
+            return vf_fail(err, VF_USAGE, "input '%.*s' is given twice",
+                           (int)binding[i].name.size, binding[i].name.data);
     }
     return VF_OK;
 }
@@ -39,7 +41,7 @@ static VfStatus check_binding(const VfModel *model, const VfValue *input, const 
                 (type->rank < 0 || type->rank == b->rank);
     for (int32_t i = 0; i < b->rank; i++) {
         if (b->dims[i] < 0)
-            return vf_fail(err, VF_USAGE, "input '%s' has a negative dim", input->name.data);
+            return vf_fail(err, VF_USAGE, "input '%s' has a negative dim", vf_value_label(input));
         bool is_fixed = fits && type->rank >= 0 && vf_dim_is_known(type->dims[i]);
         fits = fits && (!is_fixed || type->dims[i].k == b->dims[i]);
     }
@@ -47,7 +49,8 @@ static VfStatus check_binding(const VfModel *model, const VfValue *input, const 
         return VF_OK;
     VfText text;
     vf_text_init(&text, arena);
-    vf_text_printf(&text, "input '%s' is %s[", input->name.data, vf_dtype_info(b->dtype)->name);
+    vf_text_printf(&text, "input '%s' is %s[", vf_value_label(input),
+                   vf_dtype_info(b->dtype)->name);
     for (int32_t i = 0; i < b->rank; i++)
         vf_text_printf(&text, i == 0 ? "%lld" : ", %lld", (long long)b->dims[i]);
     const char *want = vf_type_text(arena, model->symbols, type);
@@ -61,9 +64,9 @@ static VfStatus check_binding(const VfModel *model, const VfValue *input, const 
 static VfStatus bind_input(VfLower *cx, VfValue *input, const VfBinding *b, VfErr *err)
 {
     if (input->type.kind != VF_TYPE_TENSOR)
-        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor", input->name.data);
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor", vf_value_label(input));
     if (b->dtype == VF_STRING)
-        return vf_fail(err, VF_UNSUPPORTED, "input '%s' holds strings", input->name.data);
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' holds strings", vf_value_label(input));
     VF_TRY(check_binding(cx->model, input, b, cx->report_arena, err));
     VfLowValue *value;
     VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, &value, err));
@@ -91,7 +94,7 @@ static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, Vf
             VF_TRY(bind_input(cx, graph->input[i], b, err));
         else if (graph->input[i]->tensor == NULL)
             return vf_fail(err, VF_USAGE, "input '%s' is missing and has no default",
-                           graph->input[i]->name.data);
+                           vf_value_label(graph->input[i]));
     }
     return VF_OK;
 }
@@ -116,7 +119,8 @@ static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err
     if (value != NULL && value->kind == LOW_UNKNOWN)
         return VF_OK; /* its node is noted already */
     if (value == NULL || value->kind != LOW_TENSOR || value->dtype == VF_STRING)
-        return vf_fail(err, VF_UNSUPPORTED, "output '%s' is no tensor of numbers", name.data);
+        return vf_fail(err, VF_UNSUPPORTED, "output %d, '%.*s', is no tensor of numbers",
+                       index, (int)name.size, name.data);
     plan->output[index] = (VfPlanTensor){.name = name, .dtype = value->dtype, .rank = value->rank,
                                          .dims = value->dims,
                                          .bytes = vf_dtype_bytes(value->dtype, value->count),

@@ -13,13 +13,15 @@
 #include "passes/ir/infer.h"
 #include "runtime/exec/plan.h"
 
-/* The concrete type of one graph input that is given at run time (inputs with a default may be left out). */
+/* The concrete type of one graph input that is given at run time (those with a default may be
+ * left out). */
 typedef struct VfBinding {
     VfBytes name;
     VfDtype dtype;
     int32_t rank;
     const int64_t *dims;
-    const VfTensor *value; /* contents when the plan may depend on them (small integer inputs), else NULL */
+    const VfTensor
+        *value; /* contents when the plan may depend on them (small integer inputs), else NULL */
 } VfBinding;
 
 typedef struct VfLowerOptions {
@@ -31,11 +33,14 @@ typedef struct VfLowerOptions {
 /* All nodes that cannot be lowered, not only the first. */
 typedef struct VfUnsupported {
     int32_t n;
-    const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the caller's */
+    const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the
+                          caller's */
 } VfUnsupported;
 
-/* Make a plan. Free with vf_plan_free; the model must outlive it. VF_UNSUPPORTED: `unsupported` (may be NULL; memory of `arena`)
- * lists every node and why, err has the first and the number. VF_INVALID: shapes contradict the model. VF_USAGE: bindings do. */
+/* Make a plan. Free with vf_plan_free; the model must outlive it. Contents of inputs are used only
+ * if there is no plan without them, and `depends_on_values` of the plan says so.
+ * VF_UNSUPPORTED: `unsupported` (may be NULL; memory of `arena`) lists every node and why, err has
+ * the first and the number. VF_INVALID: shapes contradict the model. VF_USAGE: bindings do. */
 VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *binding,
                   const VfLowerOptions *options, VfArena *arena, VfPlan **plan,
                   VfUnsupported *unsupported, VfErr *err);

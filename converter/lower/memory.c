@@ -70,7 +70,8 @@ static bool can_take_over(const VfLower *cx, const VfLowStep *step, int32_t at)
         return false;
     const VfLowBuffer *from = &cx->buffer[root_of(cx, step->in[0].buffer)];
     const VfLowBuffer *to = &cx->buffer[step->out[0].buffer];
-    bool is_placed_alike = step->in[0].offset == 0 && step->out[0].offset == 0 && from->bytes == to->bytes;
+    bool is_placed_alike =
+        step->in[0].offset == 0 && step->out[0].offset == 0 && from->bytes == to->bytes;
     return is_placed_alike && from->space == VF_SPACE_ARENA && !from->is_kept && from->last == at &&
            to->first == at && to->root == step->out[0].buffer &&
            !is_read_elsewhere(cx, step, root_of(cx, step->in[0].buffer));

@@ -108,7 +108,8 @@ static VfStatus mask_bias(VfLower *cx, const Attention *x, VfLowValue **out, VfE
 }
 
 /* Key minus query position for S x L, as a constant; `offset` is added to the query's. */
-static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLowValue **out, VfErr *err)
+static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLowValue **out,
+                          VfErr *err)
 {
     int64_t dims[2] = {x->q->dims[2], x->k->dims[2]};
     VfTensor *tensor;
@@ -121,7 +122,7 @@ static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLow
     return vf_low_const(cx, tensor, out, err);
 }
 
-/* The furthest key a query may see is `right` behind it, the nearest `left` before; -1: no bound. */
+/* Keys from `left` before a query to `right` behind it are seen; -1: no bound. */
 static VfStatus position_bias(VfLower *cx, const Attention *x, int64_t left, int64_t right,
                               VfLowValue **bias, VfErr *err)
 {

@@ -63,7 +63,8 @@ static VfStatus align(VfLower *cx, int32_t n, VfLowValue **in, VfLowValue *out, 
 
 /* --- two operands --- */
 
-static const char *const commutative_op[] = {"add", "mul", "min", "max", "and", "or", "xor", "equal",
+static const char *const commutative_op[] = {"add",         "mul",        "min",        "max",
+                                             "and",         "or",         "xor",        "equal",
                                              "bitwise_and", "bitwise_or", "bitwise_xor"};
 
 static bool is_commutative(const char *op)
@@ -76,7 +77,8 @@ static bool is_commutative(const char *op)
 
 static bool is_comparison(const char *op)
 {
-    return strcmp(op, "equal") == 0 || strncmp(op, "less", 4) == 0 || strncmp(op, "greater", 7) == 0;
+    return strcmp(op, "equal") == 0 || strncmp(op, "less", 4) == 0 ||
+           strncmp(op, "greater", 7) == 0;
 }
 
 VfStatus vf_low_binary(VfLower *cx, const char *op, VfLowValue *a, VfLowValue *b, VfLowValue **out,
@@ -113,8 +115,8 @@ VfStatus vf_low_binary(VfLower *cx, const char *op, VfLowValue *a, VfLowValue *b
 static VfStatus align_old(VfLower *cx, const VfLowCall *call, VfLowValue **b, VfErr *err)
 {
     const VfLowValue *a = call->in[0];
-    if (call->opset >= 7 || call->node->domain.size > 0 || vf_node_int(call->node, "broadcast") == 0 ||
-        vf_node_attr(call->node, "axis") == NULL)
+    if (call->opset >= 7 || call->node->domain.size > 0 ||
+        vf_node_int(call->node, "broadcast") == 0 || vf_node_attr(call->node, "axis") == NULL)
         return VF_OK;
     int64_t axis = vf_node_int(call->node, "axis"), dims[MAX_AXES];
     VF_TRY(vf_low_norm_axis(call, a->rank, &axis, err));
@@ -137,7 +139,8 @@ VfStatus vf_lower_binary(VfLower *cx, VfLowCall *call, VfErr *err)
 VfStatus vf_lower_pow(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *a = call->in[0], *b = call->in[1], *y;
-    bool a_is_float = vf_dtype_info(a->dtype)->is_float, b_is_float = vf_dtype_info(b->dtype)->is_float;
+    bool a_is_float = vf_dtype_info(a->dtype)->is_float,
+         b_is_float = vf_dtype_info(b->dtype)->is_float;
     VfDtype dtype = !a_is_float && b_is_float ? VF_F64 : a->dtype;
     VF_TRY(align_old(cx, call, &b, err));
     VF_TRY(vf_low_cast(cx, b, dtype, &b, err));
@@ -162,7 +165,7 @@ VfStatus vf_lower_bit_shift(VfLower *cx, VfLowCall *call, VfErr *err)
                      : vf_bytes_is_equal(way, vf_bytes("RIGHT")) ? "shift_right"
                                                                  : NULL;
     if (op == NULL)
-        return vf_low_refuse(err, "direction '%s'", way.size > 0 ? way.data : "");
+        return vf_low_refuse_word("direction", way, err);
     return vf_low_binary(cx, op, call->in[0], call->in[1], &call->out[0], err);
 }
 
@@ -173,7 +176,8 @@ VfStatus vf_lower_prelu(VfLower *cx, VfLowCall *call, VfErr *err)
     const VfLowValue *x = call->in[0];
     int64_t dims[MAX_AXES];
     /* Before opset 7 a vector of slopes went along axis 1. */
-    if (call->opset < 7 && slope->rank == 1 && slope->count > 1 && x->rank > 1 && x->rank <= MAX_AXES) {
+    if (call->opset < 7 && slope->rank == 1 && slope->count > 1 && x->rank > 1 &&
+        x->rank <= MAX_AXES) {
         for (int32_t i = 0; i + 1 < x->rank; i++)
             dims[i] = i == 0 ? slope->dims[0] : 1;
         VF_TRY(vf_low_reshape(cx, slope, x->rank - 1, dims, &slope, err));

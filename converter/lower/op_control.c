@@ -21,13 +21,15 @@ static int known_bool(const VfLowValue *value)
     return vf_tensor_get_i64(value->known, 0) != 0;
 }
 
-static VfStatus body_result(VfLower *cx, const VfGraph *body, int32_t i, VfLowValue **out, VfErr *err)
+static VfStatus body_result(VfLower *cx, const VfGraph *body, int32_t i, VfLowValue **out,
+                            VfErr *err)
 {
     return vf_low_lookup(cx, vf_node_in(body->ret, i), out, err);
 }
 
 /* Both branches are computed and one is chosen: right because nodes have no effects. */
-static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const branch[2], VfErr *err)
+static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const branch[2],
+                              VfErr *err)
 {
     VfLowValue *condition;
     VF_TRY(vf_low_reshape(cx, call->in[0], 0, NULL, &condition, err));
@@ -56,8 +58,9 @@ VfStatus vf_lower_if(VfLower *cx, VfLowCall *call, VfErr *err)
     const VfGraph *branch[2] = {vf_low_body(call->node, "then_branch"),
                                 vf_low_body(call->node, "else_branch")};
     VfLowValue *condition = vf_low_in(call, 0);
-    if (condition == NULL || condition->kind != LOW_TENSOR || branch[0] == NULL || branch[1] == NULL ||
-        branch[0]->ret->n_in < call->n_out || branch[1]->ret->n_in < call->n_out)
+    if (condition == NULL || condition->kind != LOW_TENSOR || branch[0] == NULL ||
+        branch[1] == NULL || branch[0]->ret->n_in < call->n_out ||
+        branch[1]->ret->n_in < call->n_out)
         return vf_low_refuse(err, "a condition or branch is missing");
     if (condition->count != 1 || condition->dtype != VF_BOOL)
         return vf_low_refuse(err, "the condition is not one bool");
@@ -110,7 +113,8 @@ static VfStatus take_trip(VfLower *cx, Unrolled *u, int32_t first, VfErr *err)
 }
 
 /* The values of all trips along a new axis. */
-static VfStatus stack(VfLower *cx, int64_t n, VfLowValue **list, int32_t axis, VfLowValue **out, VfErr *err)
+static VfStatus stack(VfLower *cx, int64_t n, VfLowValue **list, int32_t axis, VfLowValue **out,
+                      VfErr *err)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t dims[64];
@@ -180,7 +184,8 @@ VfStatus vf_lower_loop(VfLower *cx, VfLowCall *call, VfErr *err)
     while (u.n_trip < limit) {
         int goes_on = known_bool(condition);
         if (goes_on < 0)
-            return vf_low_refuse(err, "the condition of trip %lld is not known when the plan is made",
+            return vf_low_refuse(err,
+                                 "the condition of trip %lld is not known when the plan is made",
                                  (long long)u.n_trip);
         if (goes_on == 0)
             break;
@@ -205,11 +210,12 @@ static VfStatus scan_list(const VfLowCall *call, const char *name, int32_t n, co
 {
     int32_t n_given;
     *list = vf_node_ints(call->node, name, &n_given);
-    return *list == NULL || n_given == n ? VF_OK : vf_low_refuse(err, "%s of %d entries", name, n_given);
+    return *list == NULL || n_given == n ? VF_OK
+                                         : vf_low_refuse(err, "%s of %d entries", name, n_given);
 }
 
-static VfStatus scan_slice(VfLower *cx, const VfLowCall *call, VfLowValue *x, int64_t axis, int64_t at,
-                           VfLowValue **out, VfErr *err)
+static VfStatus scan_slice(VfLower *cx, const VfLowCall *call, VfLowValue *x, int64_t axis,
+                           int64_t at, VfLowValue **out, VfErr *err)
 {
     int64_t dims[64];
     if (x == NULL || x->kind != LOW_TENSOR || x->rank > 64)
@@ -236,8 +242,8 @@ static VfStatus scan_trips(VfLower *cx, VfLowCall *call, const ScanSpec *s, Unro
             cx->env[u->body->input[i]->id] = u->state[i];
         for (int32_t i = 0; i < s->n_in; i++) {
             bool is_back = s->in_back != NULL && s->in_back[i] != 0;
-            VF_TRY(scan_slice(cx, call, call->in[u->n_state + i], s->in_axis != NULL ? s->in_axis[i] : 0,
-                              is_back ? n - 1 - trip : trip,
+            VF_TRY(scan_slice(cx, call, call->in[u->n_state + i],
+                              s->in_axis != NULL ? s->in_axis[i] : 0, is_back ? n - 1 - trip : trip,
                               &cx->env[u->body->input[u->n_state + i]->id], err));
         }
         VF_TRY(vf_low_walk(cx, u->body, err));

@@ -72,7 +72,8 @@ static VfStatus equation_text(VfLower *cx, const VfLowCall *call, char **out, Vf
     return VF_OK;
 }
 
-/* Without "->": the labels that occur once, ellipsis first, then in alphabetical order, capitals first. */
+/* Without "->": the axes of the ellipsis, then the labels that occur once in alphabetical order,
+ * capitals first. */
 static void implicit_output(const Operand *operand, int32_t n, int32_t max_dots, Term *out)
 {
     static const char order[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -174,7 +175,8 @@ static VfStatus sum_out(VfLower *cx, Operand *x, uint64_t keep, VfErr *err)
 }
 
 /* Axes in the order of `labels`; those the operand lacks get length 1. */
-static VfStatus arrange(VfLower *cx, const Operand *x, const Term *labels, VfLowValue **out, VfErr *err)
+static VfStatus arrange(VfLower *cx, const Operand *x, const Term *labels, VfLowValue **out,
+                        VfErr *err)
 {
     int64_t dims[MAX_TERM_AXES], stride[MAX_TERM_AXES];
     VF_TRY(vf_low_place(cx, x->value, err));
@@ -199,8 +201,8 @@ typedef struct Roles {
 } Roles;
 
 /* Axes batch, first, second, each of the latter two merged into one. */
-static VfStatus as_matrices(VfLower *cx, const Operand *x, const Term *const part[3], VfLowValue **out,
-                            VfErr *err)
+static VfStatus as_matrices(VfLower *cx, const Operand *x, const Term *const part[3],
+                            VfLowValue **out, VfErr *err)
 {
     Term all = *part[0];
     append(&all, part[1], ~UINT64_C(0));
@@ -268,13 +270,14 @@ static bool is_broadcast(const Operand *a, const Operand *b, uint64_t mask)
 {
     for (int32_t i = 0; i < a->term.n; i++) {
         int32_t k = find_label(&b->term, a->term.label[i]);
-        if (((mask >> a->term.label[i]) & 1) != 0 && k >= 0 && a->value->dims[i] != b->value->dims[k])
+        if (((mask >> a->term.label[i]) & 1) != 0 && k >= 0 &&
+            a->value->dims[i] != b->value->dims[k])
             return true;
     }
     return false;
 }
 
-/* a and b become one operand; labels not in `keep` are summed. `want` is the order of the result. */
+/* a and b become one operand; labels not in `keep` are summed. `want` orders the result. */
 static VfStatus contract(VfLower *cx, Operand *a, Operand *b, uint64_t keep, const Term *want,
                          Operand *out, VfErr *err)
 {

@@ -18,7 +18,8 @@ static VfStatus sized_name(const char *op, const VfLowValue *data, char name[40]
     return VF_OK;
 }
 
-static VfStatus index_operand(VfLower *cx, VfLowValue *index, VfLowValue **out, int64_t *bytes, VfErr *err)
+static VfStatus index_operand(VfLower *cx, VfLowValue *index, VfLowValue **out, int64_t *bytes,
+                              VfErr *err)
 {
     if (index->dtype != VF_I32 && index->dtype != VF_I64)
         return vf_low_refuse(err, "indices of %s", vf_dtype_info(index->dtype)->name);
@@ -195,7 +196,7 @@ static VfStatus reduction_of(const VfLowCall *call, int64_t *reduction, VfErr *e
             *reduction = (int64_t)i;
             return VF_OK;
         }
-    return vf_low_refuse(err, "reduction '%s'", given.size > 0 ? given.data : "");
+    return vf_low_refuse_word("reduction", given, err);
 }
 
 static VfStatus emit_scatter(VfLower *cx, const char *op, VfLowValue **in, const void *params,
@@ -213,8 +214,8 @@ static VfStatus emit_scatter(VfLower *cx, const char *op, VfLowValue **in, const
     return vf_low_emit(cx, &emit, err);
 }
 
-static VfStatus scatter_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[3], int64_t *index_bytes,
-                                 VfErr *err)
+static VfStatus scatter_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[3],
+                                 int64_t *index_bytes, VfErr *err)
 {
     VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
     VF_TRY(index_operand(cx, call->in[1], &in[1], index_bytes, err));
@@ -283,6 +284,8 @@ VfStatus vf_lower_one_hot(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(index_operand(cx, index, &in[0], &p.index_bytes, err));
     VF_TRY(vf_low_dense(cx, call->in[2], &in[1], err));
     VF_TRY(sized_name("one_hot", in[1], op, err));
+    if (in[1]->count != 2)
+        return vf_low_refuse(err, "%zu values for on and off", in[1]->count);
     p.outer = vf_low_product(out->dims, 0, (int32_t)axis);
     p.depth = out->dims[axis];
     p.inner = vf_low_product(out->dims, (int32_t)axis + 1, out->rank);

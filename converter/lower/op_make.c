@@ -80,7 +80,7 @@ VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
         break;
     }
     if (tensor == NULL)
-        return vf_low_refuse(err, "attribute '%s'", attr->name.data);
+        return vf_low_refuse_word("attribute", attr->name, err);
     return vf_low_const(cx, tensor, &call->out[0], err);
 }
 
@@ -108,6 +108,12 @@ static VfStatus known_number(const VfLowCall *call, int32_t slot, int64_t *numbe
     return VF_OK;
 }
 
+/* A diagonal beyond the corners is the same as one just outside of them. */
+static int64_t clamp_diagonal(int64_t k, int64_t rows, int64_t cols)
+{
+    return k > cols ? cols : k < -rows ? -rows : k;
+}
+
 VfStatus vf_lower_trilu(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x, *out;
@@ -123,6 +129,7 @@ VfStatus vf_lower_trilu(VfLower *cx, VfLowCall *call, VfErr *err)
     p.outer = vf_low_product(x->dims, 0, x->rank - 2);
     p.rows = x->dims[x->rank - 2];
     p.cols = x->dims[x->rank - 1];
+    p.k = clamp_diagonal(p.k, p.rows, p.cols);
     VfLowEmit emit = {.op = op, .params = &p, .n_in = 1, .n_out = 1, .in = &x, .out = &out,
                       .units = x->count == 0 ? 0 : p.outer * p.rows,
                       .unit_cost = 3 + 0.3 * (double)p.cols, .may_overwrite = true};
@@ -135,7 +142,8 @@ VfStatus vf_lower_eye_like(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     if (out->rank != 2)
         return vf_low_refuse(err, "%d axes", out->rank);
-    VfkTriangleParams p = {1, out->dims[0], out->dims[1], vf_node_int(call->node, "k"), 0};
+    int64_t k = clamp_diagonal(vf_node_int(call->node, "k"), out->dims[0], out->dims[1]);
+    VfkTriangleParams p = {1, out->dims[0], out->dims[1], k, 0};
     VfLowEmit emit = {.op = "eyelike", .dtype = out->dtype, .params = &p, .n_out = 1, .out = &out,
                       .units = out->count == 0 ? 0 : p.rows, .unit_cost = (double)p.cols};
     return vf_low_emit(cx, &emit, err);
@@ -151,27 +159,29 @@ static bool has_cast(const VfLower *cx, VfDtype from, VfDtype to)
     return vfk_kernel_find(name, cx->options.reference) != NULL;
 }
 
-/* A dtype between the two, or VF_UNDEFINED. */
+/* A dtype between the two, or VF_UNDEFINED; between integers an integer, to keep the low bits. */
 static VfDtype cast_between(const VfLower *cx, VfDtype from, VfDtype to)
 {
-    static const VfDtype via[] = {VF_F32, VF_U8, VF_I8};
-    for (size_t i = 0; i < sizeof via / sizeof *via; i++)
+    static const VfDtype via[] = {VF_U8, VF_I8, VF_F32};
+    for (size_t i = vf_dtype_info(from)->is_float ? 2 : 0; i < sizeof via / sizeof *via; i++)
         if (has_cast(cx, from, via[i]) && has_cast(cx, via[i], to))
             return via[i];
     return VF_UNDEFINED;
 }
 
-static VfStatus cast_once(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
-                          VfErr *err)
+static VfStatus cast_once(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate,
+                          VfLowValue **out, VfErr *err)
 {
     char name[48];
     VF_TRY(vf_low_dense(cx, x, &x, err));
     VF_TRY(vf_low_new(cx, to, x->rank, x->dims, out, err));
-    snprintf(name, sizeof name, "cast_%s_%s", vf_dtype_info(x->dtype)->name, vf_dtype_info(to)->name);
-    bool is_narrow = vf_dtype_info(x->dtype)->bits < 8 || vf_dtype_info(to)->bits < 8;
+    snprintf(name, sizeof name, "cast_%s_%s", vf_dtype_info(x->dtype)->name,
+             vf_dtype_info(to)->name);
+    VfDtype packed = vf_dtype_info(x->dtype)->bits < 8 ? x->dtype : to;
+    size_t bytes = vf_dtype_bytes(packed, x->count);
     VfkCastParams p = {(int64_t)x->count, saturate};
     VfLowEmit emit = {.op = name, .params = &p, .n_in = 1, .n_out = 1, .in = &x, .out = out,
-                      .units = is_narrow ? (p.n + 1) / 2 : p.n, .unit_cost = 0.7};
+                      .units = vf_low_width(packed) == 0 ? (int64_t)bytes : p.n, .unit_cost = 0.7};
     return vf_low_emit(cx, &emit, err);
 }
 
@@ -191,20 +201,31 @@ VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate
     return cast_once(cx, x, to, saturate, out, err);
 }
 
+/* To f8e8m0 there is one rule: up, saturating. */
+static VfStatus check_e8m0(const VfLowCall *call, VfDtype to, int64_t saturate, VfErr *err)
+{
+    if (to != VF_F8E8M0)
+        return VF_OK;
+    VfBytes mode = vf_node_string(call->node, "round_mode");
+    if (!vf_bytes_is_equal(mode, vf_bytes("up")))
+        return vf_low_refuse_word("round_mode", mode, err);
+    return saturate != 0 ? VF_OK : vf_low_refuse(err, "f8e8m0 without saturation");
+}
+
 /* Cast and CastLike: the dtype is that of the result. */
 VfStatus vf_lower_cast(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfDtype to = call->fact[0].type.dtype;
     int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
-    if (call->opset >= 24 && to == VF_F8E8M0)
-        return vf_low_refuse(err, "conversion to %s", vf_dtype_info(to)->name);
+    VF_TRY(check_e8m0(call, to, saturate, err));
     if (call->in[0]->dtype == VF_STRING || to == VF_STRING)
         return vf_low_refuse(err, "strings");
     VfLowValue *x = call->in[0];
     /* A float becomes an integer first, of which a narrow type keeps the low bits. */
-    if ((to == VF_U4 || to == VF_I4) && vf_dtype_info(x->dtype)->is_float) {
-        VF_TRY(vf_low_convert(cx, x, VF_I32, 1, &x, err));
-        VF_TRY(vf_low_convert(cx, x, to == VF_U4 ? VF_U8 : VF_I8, 1, &x, err));
+    if (vf_dtype_info(to)->bits < 8 && !vf_dtype_info(to)->is_float && x->dtype != to) {
+        if (vf_dtype_info(x->dtype)->is_float)
+            VF_TRY(vf_low_convert(cx, x, VF_I32, 1, &x, err));
+        VF_TRY(vf_low_convert(cx, x, vf_dtype_info(to)->is_signed ? VF_I8 : VF_U8, 1, &x, err));
     }
     return vf_low_convert(cx, x, to, saturate, &call->out[0], err);
 }
@@ -237,7 +258,7 @@ static VfStatus pad_mode(const VfLowCall *call, PadMode *mode, VfErr *err)
             *mode = (PadMode)i;
             return VF_OK;
         }
-    return given.size == 0 ? VF_OK : vf_low_refuse(err, "mode '%s'", given.data);
+    return given.size == 0 ? VF_OK : vf_low_refuse_word("mode", given, err);
 }
 
 /* Where element `i` of an axis extended on both sides comes from; VFK_INDEX_FILL: nowhere. */
@@ -257,7 +278,8 @@ static int64_t pad_source(PadMode mode, int64_t i, int64_t dim)
 }
 
 /* Pads before each axis, with the axes operand of opset 18 applied. */
-static VfStatus pad_begins(VfLower *cx, const VfLowCall *call, int64_t begin[VFK_MAX_RANK], VfErr *err)
+static VfStatus pad_begins(VfLower *cx, const VfLowCall *call, int64_t begin[VFK_MAX_RANK],
+                           VfErr *err)
 {
     const VfLowValue *x = call->in[0];
     const int64_t *pads, *axes;

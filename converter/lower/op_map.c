@@ -83,7 +83,7 @@ VfStatus vf_lower_gelu(VfLower *cx, VfLowCall *call, VfErr *err)
     VfBytes form = vf_node_string(call->node, "approximate");
     bool is_tanh = vf_bytes_is_equal(form, vf_bytes("tanh"));
     if (!is_tanh && form.size > 0 && !vf_bytes_is_equal(form, vf_bytes("none")))
-        return vf_low_refuse(err, "approximate '%s'", form.data);
+        return vf_low_refuse_word("approximate", form, err);
     return vf_low_map(cx, is_tanh ? "gelu_tanh" : "gelu", call->in[0], 0, 0, &call->out[0], err);
 }
 

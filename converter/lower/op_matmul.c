@@ -53,7 +53,7 @@ static VfStatus to_matrix(VfLower *cx, VfLowValue **x, int64_t *trans, int64_t *
 static int64_t block_rows(int64_t m, double batches)
 {
     int64_t n_block = m / 96;
-    if (batches >= 8 || n_block < 2)
+    if (batches >= 3 || n_block < 2)
         return m > 0 ? m : 1;
     if (n_block > 16)
         n_block = 16;
@@ -74,8 +74,9 @@ static int32_t merge_rows(Product *x, int32_t n_batch)
     while (n_batch > 0) {
         int32_t i = n_batch - 1;
         int64_t dim = x->c->dims[i];
-        bool joins = dim == 1 || (p->trans_a == 0 && x->b->stride[i] == 0 && p->m > 1 &&
-                                  x->a->stride[i] == p->m * p->lda && x->c->stride[i] == p->m * p->ldc);
+        bool joins =
+            dim == 1 || (p->trans_a == 0 && x->b->stride[i] == 0 && p->m > 1 &&
+                         x->a->stride[i] == p->m * p->lda && x->c->stride[i] == p->m * p->ldc);
         if (joins && dim != 1 && x->bias != NULL)
             joins = x->bias->stride[i] == p->m * p->bias_row;
         if (!joins)
@@ -210,8 +211,10 @@ static const VfNode *find_bias(VfLower *cx, const VfLowCall *call, const VfValue
 /* The order in which the only reader, a Transpose, wants the result; NULL if there is none. */
 static const int64_t *wanted_order(const VfLower *cx, const VfNode *node, int32_t rank)
 {
-    const VfNode *user = cx->is_inner || node->out[0] == NULL ? NULL : vf_value_single_user(node->out[0]);
-    if (user == NULL || user->op != VF_OP_TRANSPOSE || user->graph != node->graph || rank > MAX_AXES)
+    const VfNode *user =
+        cx->is_inner || node->out[0] == NULL ? NULL : vf_value_single_user(node->out[0]);
+    if (user == NULL || user->op != VF_OP_TRANSPOSE || user->graph != node->graph ||
+        rank > MAX_AXES)
         return NULL;
     int32_t n;
     const VfAttr *attr = vf_node_attr(user, "perm");
@@ -226,8 +229,8 @@ static const int64_t *wanted_order(const VfLower *cx, const VfNode *node, int32_
 
 /* --- operators --- */
 
-static VfStatus with_rank(VfLower *cx, VfLowValue *x, int32_t rank, bool is_column, VfLowValue **out,
-                          VfErr *err)
+static VfStatus with_rank(VfLower *cx, VfLowValue *x, int32_t rank, bool is_column,
+                          VfLowValue **out, VfErr *err)
 {
     int64_t dims[MAX_AXES];
     if (rank > MAX_AXES)
@@ -318,7 +321,8 @@ VfStatus vf_lower_gemm(VfLower *cx, VfLowCall *call, VfErr *err)
 /* com.microsoft FusedMatMul and TransposeMatMul. */
 VfStatus vf_lower_fused_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    VfLowMatmul m = {.a = call->in[0], .b = call->in[1], .alpha = vf_node_float(call->node, "alpha")};
+    VfLowMatmul m = {
+        .a = call->in[0], .b = call->in[1], .alpha = vf_node_float(call->node, "alpha")};
     bool has_batch = call->node->op == VF_OP_MS_FUSED_MATMUL &&
                      (vf_node_int(call->node, "transBatchA") != 0 ||
                       vf_node_int(call->node, "transBatchB") != 0);
@@ -348,7 +352,8 @@ static VfStatus zero_stride(VfLower *cx, VfLowValue **zero, int64_t n, int64_t *
     return vf_low_dense(cx, *zero, zero, err);
 }
 
-VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowValue **out, VfErr *err)
+VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowValue **out,
+                               VfErr *err)
 {
     VfLowValue *in[4] = {operand[0], operand[1], operand[2], operand[3]};
     int32_t rank = in[0]->rank > in[1]->rank ? in[0]->rank : in[1]->rank;

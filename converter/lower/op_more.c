@@ -13,6 +13,8 @@ static VfStatus rotary_table(VfLower *cx, VfLowCall *call, int32_t slot, const V
                              VfLowValue **out, VfErr *err)
 {
     VfLowValue *table = call->in[slot], *place = vf_low_in(call, 3);
+    if (table->rank < 1)
+        return vf_low_refuse(err, "a table of another form");
     int64_t half = table->dims[table->rank - 1];
     const int64_t dims[4] = {x->dims[0], 1, x->dims[2], half};
     if (place != NULL) {

@@ -6,7 +6,8 @@
 #include "passes/ir/attr.h"
 
 /* The inferred dims of a result. */
-static VfStatus result_dims(VfLower *cx, const VfLowCall *call, int32_t index, int64_t **dims, VfErr *err)
+static VfStatus result_dims(VfLower *cx, const VfLowCall *call, int32_t index, int64_t **dims,
+                            VfErr *err)
 {
     const VfType *type = &call->fact[index].type;
     *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)type->rank + 1);
@@ -76,8 +77,11 @@ static VfStatus read_slice(VfLower *cx, const VfLowCall *call, SliceSpec *s, VfE
                    (s->axis == NULL || s->n_axis == s->n_start) &&
                    (s->step == NULL || s->n_step == s->n_start) &&
                    (s->axis != NULL || s->n_start <= call->in[0]->rank);
-    return is_fine ? VF_OK : vf_fail(err, VF_INVALID, "node '%s': starts, ends, axes and steps do not "
-                                     "agree", vf_node_label(call->node));
+    return is_fine ? VF_OK
+                   : vf_fail(err, VF_INVALID,
+                             "node '%s': starts, ends, axes and steps do not "
+                             "agree",
+                             vf_node_label(call->node));
 }
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
@@ -170,14 +174,15 @@ static VfStatus concat_known(VfLower *cx, int32_t n, VfLowValue *const *in, int3
         for (int32_t i = 0; i < n; i++) {
             size_t bytes = in[i]->count / (size_t)outer * width;
             if (bytes > 0)
-                memcpy((char *)data + at, (const char *)in[i]->known->data + (size_t)o * bytes, bytes);
+                memcpy((char *)data + at, (const char *)in[i]->known->data + (size_t)o * bytes,
+                       bytes);
             at += bytes;
         }
     return vf_low_const(cx, tensor, out, err);
 }
 
-VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis, VfLowValue **out,
-                       VfErr *err)
+VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis,
+                       VfLowValue **out, VfErr *err)
 {
     int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)in[0]->rank + 1);
     VF_TRY_ALLOC(dims, err);
@@ -254,8 +259,8 @@ VfStatus vf_lower_tile(VfLower *cx, VfLowCall *call, VfErr *err)
 
 /* --- DepthToSpace, SpaceToDepth --- */
 
-static VfStatus block_view(VfLower *cx, VfLowCall *call, const int64_t dims[6], const int64_t perm[6],
-                           VfErr *err)
+static VfStatus block_view(VfLower *cx, VfLowCall *call, const int64_t dims[6],
+                           const int64_t perm[6], VfErr *err)
 {
     VfLowValue *x;
     int64_t *result;
@@ -270,7 +275,7 @@ static VfStatus block_mode(const VfLowCall *call, bool *is_crd, VfErr *err)
     VfBytes mode = vf_node_string(call->node, "mode");
     *is_crd = vf_bytes_is_equal(mode, vf_bytes("CRD"));
     if (!*is_crd && mode.size > 0 && !vf_bytes_is_equal(mode, vf_bytes("DCR")))
-        return vf_low_refuse(err, "mode '%s'", mode.data);
+        return vf_low_refuse_word("mode", mode, err);
     return VF_OK;
 }
 

@@ -7,7 +7,8 @@
 #include "runtime/kernels/norm.h"
 
 /* Scale or bias of a row norm: as many elements as a row, repeated if it broadcasts. */
-static VfStatus row_operand(VfLower *cx, const VfLowValue *x, int32_t axis, VfLowValue **value, VfErr *err)
+static VfStatus row_operand(VfLower *cx, const VfLowValue *x, int32_t axis, VfLowValue **value,
+                            VfErr *err)
 {
     if (*value == NULL)
         return VF_OK;
@@ -17,8 +18,8 @@ static VfStatus row_operand(VfLower *cx, const VfLowValue *x, int32_t axis, VfLo
     return vf_low_dense(cx, *value, value, err);
 }
 
-static VfStatus emit_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[3], int32_t axis,
-                              double eps, VfLowValue *const result[3], VfErr *err)
+static VfStatus emit_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[3],
+                              int32_t axis, double eps, VfLowValue *const result[3], VfErr *err)
 {
     VfLowValue *in[3] = {operand[0], operand[1], operand[2]};
     VfLowValue *out[3] = {result[0], result[1], result[2]};
@@ -46,11 +47,13 @@ VfStatus vf_low_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[
 
 VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)}, *out[3] = {NULL, NULL, NULL};
+    VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)},
+               *out[3] = {NULL, NULL, NULL};
     int64_t axis;
     VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &axis, err));
     if (vf_node_int(call->node, "stash_type") != VF_F32)
-        return vf_low_refuse(err, "stash_type %lld", (long long)vf_node_int(call->node, "stash_type"));
+        return vf_low_refuse(err, "stash_type %lld",
+                             (long long)vf_node_int(call->node, "stash_type"));
     VF_TRY(vf_low_result(cx, call, 0, &out[0], err));
     for (int32_t i = 1; i < 3; i++) {
         if (!vf_low_has_out(call, i))
@@ -81,7 +84,8 @@ VfStatus vf_lower_rms_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     if (vf_low_has_out(call, 1))
         return vf_low_refuse(err, "a second result");
     if (vf_node_int(call->node, "stash_type") != VF_F32)
-        return vf_low_refuse(err, "stash_type %lld", (long long)vf_node_int(call->node, "stash_type"));
+        return vf_low_refuse(err, "stash_type %lld",
+                             (long long)vf_node_int(call->node, "stash_type"));
     return vf_low_row_norm(cx, "rms_norm", in, (int32_t)axis, vf_node_float(call->node, "epsilon"),
                            &call->out[0], err);
 }
@@ -113,8 +117,10 @@ static VfStatus channel_operand(VfLower *cx, const VfLowCall *call, int32_t slot
 {
     *out = vf_low_in(call, slot);
     if (*out == NULL || (int64_t)(*out)->count != n)
-        return vf_fail(err, VF_INVALID, "node '%s': operand %d has not one element for each of %lld "
-                       "channels", vf_node_label(call->node), slot, (long long)n);
+        return vf_fail(err, VF_INVALID,
+                       "node '%s': operand %d has not one element for each of %lld "
+                       "channels",
+                       vf_node_label(call->node), slot, (long long)n);
     VF_TRY(vf_low_cast(cx, *out, call->in[0]->dtype, out, err));
     return vf_low_dense(cx, *out, out, err);
 }
@@ -174,7 +180,8 @@ VfStatus vf_lower_group_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowValue *in[3], *out;
     VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
     VfkGroupNormParams p = {.groups = vf_node_int(call->node, "num_groups"),
-                            .per_group = call->opset < 21, .eps = vf_node_float(call->node, "epsilon")};
+                            .per_group = call->opset < 21,
+                            .eps = vf_node_float(call->node, "epsilon")};
     if (in[0]->rank < 2 || p.groups < 1 || in[0]->dims[1] % p.groups != 0)
         return vf_fail(err, VF_INVALID, "node '%s': %lld groups", vf_node_label(call->node),
                        (long long)p.groups);
@@ -185,8 +192,9 @@ VfStatus vf_lower_group_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     for (int32_t i = 1; i < 3; i++)
         VF_TRY(channel_operand(cx, call, i, n, &in[i], err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    VfLowEmit emit = {.op = "group_norm", .dtype = in[0]->dtype, .params = &p, .n_in = 3, .n_out = 1,
-                      .in = in, .out = &out, .units = out->count == 0 ? 0 : p.batch * p.groups,
+    VfLowEmit emit = {.op = "group_norm", .dtype = in[0]->dtype, .params = &p, .n_in = 3,
+                      .n_out = 1, .in = in, .out = &out,
+                      .units = out->count == 0 ? 0 : p.batch * p.groups,
                       .unit_cost = (double)(p.channels / p.groups * p.inner),
                       .flops = 7 * (double)out->count, .may_overwrite = true};
     return vf_low_emit(cx, &emit, err);
@@ -206,7 +214,8 @@ VfStatus vf_lower_lp_norm(VfLower *cx, VfLowCall *call, VfErr *err)
         return vf_low_refuse(err, "p of %lld", (long long)p.p);
     VfLowEmit emit = {.op = "lp_norm", .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 1,
                       .in = &x, .out = &out, .units = x->count == 0 ? 0 : p.outer * p.inner,
-                      .unit_cost = (double)p.n, .flops = 3 * (double)x->count, .may_overwrite = true};
+                      .unit_cost = (double)p.n, .flops = 3 * (double)x->count,
+                      .may_overwrite = true};
     return vf_low_emit(cx, &emit, err);
 }
 

@@ -26,7 +26,8 @@ static VfStatus spread(const VfLowCall *call, const VfLowValue *x, const VfLowVa
                    ? VF_OK
                    : vf_low_refuse(err, "%zu scales for %lld", scale->count, (long long)p->n);
     int64_t n_block = (p->n + block - 1) / block;
-    if (block < 1 || scale->rank != x->rank || (int64_t)scale->count != p->outer * n_block * p->inner)
+    if (block < 1 || scale->rank != x->rank ||
+        (int64_t)scale->count != p->outer * n_block * p->inner)
         return vf_low_refuse(err, "blocks of %lld", (long long)block);
     p->block = block;
     p->scale_outer = n_block * p->inner;
@@ -44,7 +45,8 @@ static VfStatus spread_view(VfLower *cx, VfLowValue *value, const VfLowValue *x,
     const int64_t stride[4] = {p->scale_outer, p->scale_axis, 0, p->scale_inner};
     VF_TRY(vf_low_dense(cx, value, &value, err));
     VF_TRY(vf_low_view(cx, value, 4, dims, stride, 0, out, err));
-    VF_TRY(vf_low_reshape(cx, *out, 3, (int64_t[3]){p->outer, n_block * p->block, p->inner}, out, err));
+    VF_TRY(vf_low_reshape(cx, *out, 3, (int64_t[3]){p->outer, n_block * p->block, p->inner}, out,
+                          err));
     VF_TRY(vf_low_slice(cx, *out, 1, 0, p->n, out, err));
     return vf_low_reshape(cx, *out, x->rank, x->dims, out, err);
 }
@@ -106,7 +108,8 @@ VfStatus vf_lower_quantize_linear(VfLower *cx, VfLowCall *call, VfErr *err)
     VfkQuantizeParams p;
     char op[40];
     if (call->opset >= 23 && vf_node_int(call->node, "precision") > VF_F32)
-        return vf_low_refuse(err, "precision %lld", (long long)vf_node_int(call->node, "precision"));
+        return vf_low_refuse(err, "precision %lld",
+                             (long long)vf_node_int(call->node, "precision"));
     for (int32_t i = 0; i < 2; i++)
         VF_TRY(vf_low_cast(cx, in[i], VF_F32, &in[i], err));
     call->in[0] = in[0];
@@ -158,8 +161,8 @@ VfStatus vf_lower_dynamic_quantize(VfLower *cx, VfLowCall *call, VfErr *err)
 }
 
 /* sum, an i32, times a scale over y's scale, rounded, plus y's zero point. */
-static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum, VfLowValue *const scale[3],
-                           VfLowValue *zero, VfErr *err)
+static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum,
+                           VfLowValue *const scale[3], VfLowValue *zero, VfErr *err)
 {
     VfLowValue *factor;
     VfDtype to = call->fact[0].type.dtype;

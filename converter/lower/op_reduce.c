@@ -10,7 +10,7 @@
 
 enum { MAX_AXES = 64 };
 
-/* A dtype with a kernel in which the result is the same; `dtype` itself when there is none better. */
+/* A dtype with a kernel in which the result is the same; `dtype` itself if there is none. */
 static VfDtype reduce_dtype(const VfLower *cx, const char *op, VfDtype dtype)
 {
     const VfDtypeInfo *info = vf_dtype_info(dtype);
@@ -24,7 +24,8 @@ static VfDtype reduce_dtype(const VfLower *cx, const char *op, VfDtype dtype)
 }
 
 /* The reduced axes, or the kept ones, as the kernel takes them. */
-static VfStatus pick_axes(const VfLowValue *x, uint64_t axes, bool is_reduced, VfLowAxes *out, VfErr *err)
+static VfStatus pick_axes(const VfLowValue *x, uint64_t axes, bool is_reduced, VfLowAxes *out,
+                          VfErr *err)
 {
     int64_t dims[MAX_AXES], stride[MAX_AXES];
     int32_t n = 0;
@@ -53,8 +54,8 @@ static void put_unit_stride_last(VfLowAxes *axes)
     }
 }
 
-static VfStatus reduce_step(VfLower *cx, const char *op, VfLowValue *x, uint64_t axes, VfLowValue *out,
-                            VfErr *err)
+static VfStatus reduce_step(VfLower *cx, const char *op, VfLowValue *x, uint64_t axes,
+                            VfLowValue *out, VfErr *err)
 {
     VfLowAxes keep, red;
     VF_TRY(pick_axes(x, axes, false, &keep, err));
@@ -88,7 +89,8 @@ VfStatus vf_low_reduce(VfLower *cx, const char *op, VfLowValue *x, uint64_t axes
     return vf_low_cast(cx, *out, dtype, out, err);
 }
 
-static VfStatus axes_of(VfLower *cx, const VfLowCall *call, uint64_t *axes, bool *is_noop, VfErr *err)
+static VfStatus axes_of(VfLower *cx, const VfLowCall *call, uint64_t *axes, bool *is_noop,
+                        VfErr *err)
 {
     const VfLowValue *x = call->in[0];
     const int64_t *list;
@@ -229,10 +231,12 @@ VfStatus vf_lower_top_k(VfLower *cx, VfLowCall *call, VfErr *err)
                        vf_low_product(x->dims, (int32_t)axis + 1, x->rank), out[0]->dims[axis],
                        largest, sorted};
     if (p.k < 0 || p.k > p.n)
-        return vf_fail(err, VF_INVALID, "node '%s': the %lld best of %lld", vf_node_label(call->node),
-                       (long long)p.k, (long long)p.n);
+        return vf_fail(err, VF_INVALID, "node '%s': the %lld best of %lld",
+                       vf_node_label(call->node), (long long)p.k, (long long)p.n);
     VfLowEmit emit = {.op = "topk", .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 2,
-                      .in = &x, .out = out, .units = x->count == 0 || p.k == 0 ? 0 : p.outer * p.inner,
-                      .unit_cost = 10 + 8 * (double)p.n, .scratch_bytes = vfk_topk_scratch_bytes(&p)};
+                      .in = &x, .out = out,
+                      .units = x->count == 0 || p.k == 0 ? 0 : p.outer * p.inner,
+                      .unit_cost = 10 + 8 * (double)p.n,
+                      .scratch_bytes = vfk_topk_scratch_bytes(&p)};
     return vf_low_emit(cx, &emit, err);
 }

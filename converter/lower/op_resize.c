@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "runtime/base/size.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/resize.h"
 
 typedef enum Coordinates {
-    HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH_HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC, CROP_AND_RESIZE,
-    HALF_PIXEL_NN
+    HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH_HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC,
+    CROP_AND_RESIZE, HALF_PIXEL_NN
 } Coordinates;
 
 typedef enum Method { NEAREST, LINEAR, CUBIC } Method;
@@ -20,8 +21,8 @@ static const char *const coordinate_name[] = {
     "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
     "tf_crop_and_resize", "tf_half_pixel_for_nn", NULL};
 static const char *const method_name[] = {"nearest", "linear", "cubic", NULL};
-static const char *const nearest_name[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil",
-                                           NULL};
+static const char *const nearest_name[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                           "ceil", NULL};
 
 typedef struct Resize {
     Coordinates coordinates;
@@ -42,7 +43,7 @@ static VfStatus choose(VfBytes given, const char *const *name, int32_t *index, V
     for (*index = 0; name[*index] != NULL; (*index)++)
         if (vf_bytes_is_equal(given, vf_bytes(name[*index])))
             return VF_OK;
-    return vf_low_refuse(err, "'%s'", given.size > 0 ? given.data : "");
+    return vf_low_refuse_word("mode", given, err);
 }
 
 static VfStatus read_resize(const VfLowCall *call, Resize *r, VfErr *err)
@@ -54,8 +55,8 @@ static VfStatus read_resize(const VfLowCall *call, Resize *r, VfErr *err)
     *r = (Resize){.method = (Method)index, .coordinates = ASYMMETRIC, .nearest = NEAREST_FLOOR};
     if (call->node->op == VF_OP_UPSAMPLE || call->opset < 11)
         return VF_OK;
-    VF_TRY(choose(vf_node_string(call->node, "coordinate_transformation_mode"), coordinate_name, &index,
-                  err));
+    VF_TRY(choose(vf_node_string(call->node, "coordinate_transformation_mode"), coordinate_name,
+                  &index, err));
     r->coordinates = (Coordinates)index;
     VF_TRY(choose(vf_node_string(call->node, "nearest_mode"), nearest_name, &index, err));
     r->nearest = (Nearest)index;
@@ -82,7 +83,8 @@ static double source_of(const Resize *r, const Axis *a, int64_t i)
         return x / a->scale;
     case CROP_AND_RESIZE:
         if (resized > 1)
-            return a->roi_start * (n - 1) + x * (a->roi_end - a->roi_start) * (n - 1) / (resized - 1);
+            return a->roi_start * (n - 1) +
+                   x * (a->roi_end - a->roi_start) * (n - 1) / (resized - 1);
         return 0.5 * (a->roi_start + a->roi_end) * (n - 1);
     case HALF_PIXEL_NN:
         return (x + 0.5) / a->scale;
@@ -156,10 +158,10 @@ static VfStatus resample(VfLower *cx, const Resize *r, const Axis *a, int32_t ax
 {
     int64_t first, taps = tap_count(r, a, &first), dims[64], table_dims[2] = {a->n_out, taps};
     VfLowValue *in[3], *out;
-    if ((*x)->rank > 64 || taps > 1 << 20)
+    size_t n;
+    if ((*x)->rank > 64 || taps > 1 << 20 || !vf_size_mul((size_t)a->n_out, (size_t)taps, &n))
         return vf_low_refuse(err, "%lld taps", (long long)taps);
     VF_TRY(vf_low_dense(cx, *x, &in[0], err));
-    size_t n = (size_t)(a->n_out * taps);
     int64_t *index = VF_NEW_ARRAY(cx->arena, int64_t, n + 1);
     double *weight = VF_NEW_ARRAY(cx->arena, double, n + 1);
     if (index == NULL || weight == NULL)
@@ -187,7 +189,8 @@ static VfStatus resample(VfLower *cx, const Resize *r, const Axis *a, int32_t ax
     return VF_OK;
 }
 
-static VfStatus resize_nearest(VfLower *cx, VfLowCall *call, const Resize *r, const Axis *axis, VfErr *err)
+static VfStatus resize_nearest(VfLower *cx, VfLowCall *call, const Resize *r, const Axis *axis,
+                               VfErr *err)
 {
     VfLowValue *x, *out, *fill;
     size_t n = 1, at = 0;
@@ -230,7 +233,8 @@ static VfStatus read_targets(VfLower *cx, const VfLowCall *call, const double **
     return vf_low_numbers(cx, call, sizes != NULL ? sizes : scales, list, n, err);
 }
 
-static VfStatus read_axes(VfLower *cx, const VfLowCall *call, const Resize *r, Axis *axis, VfErr *err)
+static VfStatus read_axes(VfLower *cx, const VfLowCall *call, const Resize *r, Axis *axis,
+                          VfErr *err)
 {
     const VfLowValue *x = call->in[0];
     const VfType *type = &call->fact[0].type;
@@ -252,7 +256,9 @@ static VfStatus read_axes(VfLower *cx, const VfLowCall *call, const Resize *r, A
         axis[at].scale = is_size ? (double)axis[at].n_out / (double)axis[at].n_in : target[i];
         axis[at].roi_start = roi != NULL ? roi[i] : 0;
         axis[at].roi_end = roi != NULL ? roi[n + i] : 1;
-        if (!(axis[at].scale > 0) || !isfinite(axis[at].scale))
+        if (!(fabs(axis[at].roi_start) < 1e6 && fabs(axis[at].roi_end) < 1e6))
+            return vf_low_refuse(err, "a region of %g to %g", axis[at].roi_start, axis[at].roi_end);
+        if (!(axis[at].scale > 1e-6 && axis[at].scale < 1e6) || axis[at].n_out > INT32_MAX)
             return vf_low_refuse(err, "a scale of %g", axis[at].scale);
     }
     return VF_OK;
@@ -325,8 +331,8 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     const int64_t *x = in[0]->dims, *y = out->dims;
     VfkGridSampleParams q = {x[0], x[1], x[2], x[3], y[2], y[3], m, p,
                              vf_node_int(call->node, "align_corners")};
-    VfLowEmit emit = {.op = "grid_sample", .dtype = in[0]->dtype, .params = &q, .n_in = 2, .n_out = 1,
-                      .in = in, .out = &out, .units = out->count == 0 ? 0 : y[0] * y[2],
+    VfLowEmit emit = {.op = "grid_sample", .dtype = in[0]->dtype, .params = &q, .n_in = 2,
+                      .n_out = 1, .in = in, .out = &out, .units = out->count == 0 ? 0 : y[0] * y[2],
                       .unit_cost = 20 * (double)(y[1] * y[3]), .flops = 10 * (double)out->count};
     return vf_low_emit(cx, &emit, err);
 }

@@ -24,8 +24,9 @@ static VfStatus new_sequence(VfLower *cx, VfDtype dtype, int32_t n, VfLowValue *
 static VfStatus need_sequence(const VfLowCall *call, VfErr *err)
 {
     const VfLowValue *value = vf_low_in(call, 0);
-    return value != NULL && value->kind == LOW_SEQUENCE ? VF_OK
-                                                         : vf_low_refuse(err, "operand 0 is no sequence");
+    return value != NULL && value->kind == LOW_SEQUENCE
+               ? VF_OK
+               : vf_low_refuse(err, "operand 0 is no sequence");
 }
 
 /* Position operand `slot`; `fallback` when omitted. From -n on, below n + `extra`. */
@@ -199,7 +200,8 @@ VfStatus vf_lower_optional(VfLower *cx, VfLowCall *call, VfErr *err)
 VfStatus vf_lower_optional_has(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfLowValue *value = vf_low_in(call, 0);
-    return vf_low_scalar(cx, VF_BOOL, value != NULL && value->kind != LOW_ABSENT, &call->out[0], err);
+    return vf_low_scalar(cx, VF_BOOL, value != NULL && value->kind != LOW_ABSENT, &call->out[0],
+                         err);
 }
 
 VfStatus vf_lower_optional_get(VfLower *cx, VfLowCall *call, VfErr *err)

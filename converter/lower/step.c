@@ -190,10 +190,11 @@ static VfStatus cast_step(VfLower *cx, VfLowValue *value, VfLowValue *out, VfErr
     char name[KERNEL_NAME_BYTES];
     snprintf(name, sizeof name, "cast_%s_%s", vf_dtype_info(value->dtype)->name,
              vf_dtype_info(out->dtype)->name);
-    bool is_narrow = vf_low_width(value->dtype) == 0 || vf_low_width(out->dtype) == 0;
+    VfDtype packed = vf_low_width(value->dtype) == 0 ? value->dtype : out->dtype;
+    size_t bytes = vf_dtype_bytes(packed, value->count);
     VfkCastParams p = {.n = (int64_t)value->count, .saturate = 1};
     VfLowEmit emit = {.op = name, .params = &p, .n_in = 1, .n_out = 1, .in = &value, .out = &out,
-                      .units = is_narrow ? (p.n + 1) / 2 : p.n, .unit_cost = 0.7};
+                      .units = vf_low_width(packed) == 0 ? (int64_t)bytes : p.n, .unit_cost = 0.7};
     return vf_low_emit(cx, &emit, err);
 }
 

@@ -7,16 +7,25 @@
 
 int64_t vf_low_product(const int64_t *dims, int32_t begin, int32_t end)
 {
-    int64_t product = 1;
+    /* Parts of an empty shape may not fit; they are never used to count. */
+    uint64_t product = 1;
     for (int32_t i = begin; i < end; i++)
-        product *= dims[i];
-    return product;
+        product *= (uint64_t)dims[i];
+    return (int64_t)product;
 }
 
 size_t vf_low_width(VfDtype dtype)
 {
     const VfDtypeInfo *info = vf_dtype_info(dtype);
     return info->bits % 8 == 0 ? info->bits / 8u : 0;
+}
+
+/* Products that do not fit occur in empty shapes only, whose strides are not used. */
+static void dense_strides(int32_t rank, const int64_t *dims, int64_t *stride)
+{
+    uint64_t step = 1;
+    for (int32_t i = rank; i-- > 0; step *= (uint64_t)dims[i])
+        stride[i] = (int64_t)step;
 }
 
 static VfStatus alloc_value(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *dims,
@@ -31,10 +40,9 @@ static VfStatus alloc_value(VfLower *cx, VfDtype dtype, int32_t rank, const int6
         memcpy(own, dims, (size_t)rank * sizeof *dims);
     if (!vf_size_count(dims, (size_t)rank, &value->count) ||
         !vf_size_mul(value->count, 16, &bytes) || bytes > (size_t)INT64_MAX)
-        return vf_fail(err, VF_NO_MEMORY, "a tensor of %d axes is too large for this machine", rank);
-    int64_t step = 1;
-    for (int32_t i = rank; i-- > 0; step *= own[i])
-        own[rank + i] = step;
+        return vf_fail(err, VF_NO_MEMORY, "a tensor of %d axes is too large for this machine",
+                       rank);
+    dense_strides(rank, own, own + rank);
     value->dtype = dtype;
     value->rank = rank;
     value->dims = own;
@@ -103,8 +111,8 @@ VfStatus vf_low_input(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *d
                       VfLowValue **out, VfErr *err)
 {
     VF_TRY(alloc_value(cx, dtype, rank, dims, out, err));
-    return add_buffer(cx, VF_SPACE_INPUT, (int32_t)cx->n_input, vf_dtype_bytes(dtype, (*out)->count),
-                      &(*out)->buffer, err);
+    return add_buffer(cx, VF_SPACE_INPUT, (int32_t)cx->n_input,
+                      vf_dtype_bytes(dtype, (*out)->count), &(*out)->buffer, err);
 }
 
 /* Data of a weight as kernels may read it: itself if aligned for its dtype, else a copy. */
@@ -147,11 +155,9 @@ VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err)
 bool vf_low_is_dense(const VfLowValue *value)
 {
     int64_t step = 1;
-    for (int32_t i = value->rank; i-- > 0;) {
-        if (value->dims[i] != 1 && value->stride[i] != step && value->count > 0)
+    for (int32_t i = value->rank; value->count > 0 && i-- > 0; step *= value->dims[i])
+        if (value->dims[i] != 1 && value->stride[i] != step)
             return false;
-        step *= value->dims[i];
-    }
     return true;
 }
 
@@ -168,8 +174,9 @@ VfStatus vf_low_view(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t *d
         view->stride = own;
     }
     view->buffer = of->buffer;
-    view->offset = view->count == 0 ? of->offset
-                                    : of->offset + (size_t)(offset * (int64_t)vf_low_width(of->dtype));
+    view->offset = view->count == 0
+                       ? of->offset
+                       : of->offset + (size_t)(offset * (int64_t)vf_low_width(of->dtype));
     view->name = of->name;
     return VF_OK;
 }
@@ -193,7 +200,7 @@ static bool regroup(const VfLowValue *of, int32_t rank, const int64_t *dims, int
                 b *= dims[neu++];
             }
         }
-        /* Old axes first..old hold as many elements as new axes begin..neu: the old must be one run. */
+        /* Old axes first..old hold as many elements as new axes begin..neu: one run is needed. */
         int32_t last = -1;
         for (int32_t i = old; i-- > first;) {
             if (of->dims[i] == 1)
@@ -236,14 +243,13 @@ VfStatus vf_low_reshape(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t
     VF_TRY_ALLOC(stride, err);
     if (vf_low_is_dense(of) || of->count == 0 || !regroup(of, rank, dims, stride)) {
         VF_TRY(vf_low_dense(cx, of, &of, err));
-        int64_t step = 1;
-        for (int32_t i = rank; i-- > 0; step *= dims[i])
-            stride[i] = step;
+        dense_strides(rank, dims, stride);
     }
     return vf_low_view(cx, of, rank, dims, stride, 0, out, err);
 }
 
-VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowValue **out, VfErr *err)
+VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowValue **out,
+                        VfErr *err)
 {
     int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, 2 * (size_t)of->rank + 1);
     VF_TRY_ALLOC(list, err);
@@ -259,6 +265,8 @@ VfStatus vf_low_expand(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t 
 {
     int64_t *stride = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)rank + 1);
     VF_TRY_ALLOC(stride, err);
+    if (of->rank > rank)
+        return vf_fail(err, VF_INVALID, "%d axes do not broadcast to %d", of->rank, rank);
     for (int32_t i = 0; i < rank; i++) {
         int32_t k = i - (rank - of->rank);
         if (k >= 0 && of->dims[k] != 1 && of->dims[k] != dims[i])

@@ -10,7 +10,7 @@
 
 enum {
     MAX_DEPTH = 64,          /* function calls and subgraphs inside each other */
-    MAX_VISIT = 4 * 1000 * 1000 /* nodes walked in all, unrolled loops included */
+    MAX_VISIT = 200 * 1000 /* nodes walked in all, unrolled loops included */
 };
 
 static const VfLowRow row_table[] = {
@@ -163,11 +163,23 @@ static bool is_concrete(const VfType *type)
     return true;
 }
 
+/* The verifier saw that every slot is filled; but a function's own operand may be left out by
+ * its caller, which is known only here. */
+static VfStatus need_operands(const VfLowCall *call, VfErr *err)
+{
+    int32_t n_needed = vf_op_info(call->node->op)->min_in;
+    for (int32_t i = 0; i < n_needed; i++)
+        if (vf_low_in(call, i) == NULL)
+            return vf_low_refuse(err, "operand %d is omitted", i);
+    return VF_OK;
+}
+
 static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
     call->arg = row->arg;
     if ((row->flags & LOW_RAW) != 0)
         return row->fn(cx, call, err);
+    VF_TRY(need_operands(call, err));
     VF_TRY(vf_low_infer(cx, call, err));
     bool is_done = false;
     VF_TRY(vf_low_take_known(cx, call, &is_done, err));
@@ -189,7 +201,8 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
 static VfStatus call_function(VfLower *cx, VfLowCall *call, VfFunction *function, VfErr *err)
 {
     const VfGraph *body = function->body;
-    VfLowFrame frame = {cx->frame, call->node, function, cx->frame == NULL ? 1 : cx->frame->depth + 1};
+    VfLowFrame frame = {cx->frame, call->node, function,
+                        cx->frame == NULL ? 1 : cx->frame->depth + 1};
     if (frame.depth > MAX_DEPTH)
         return vf_low_refuse(err, "functions call each other %d deep", frame.depth);
     for (int32_t i = 0; i < body->n_input; i++)
@@ -285,12 +298,15 @@ static VfStatus save_results(VfLower *cx, const VfNode *node, VfErr *err)
 
 static VfStatus walk_node(VfLower *cx, const VfNode *node, VfErr *err)
 {
-    VfLowValue **list = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)node->n_in + (size_t)node->n_out + 1);
+    VfLowValue **list =
+        VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)node->n_in + (size_t)node->n_out + 1);
     VF_TRY_ALLOC(list, err);
     VfLowValue **out = list + node->n_in;
     if (++cx->n_visit > MAX_VISIT)
-        return vf_fail(err, VF_UNSUPPORTED, "more than %d nodes to execute: loops or functions that "
-                       "multiply", MAX_VISIT);
+        return vf_fail(err, VF_UNSUPPORTED,
+                       "more than %d nodes to execute: loops or functions that "
+                       "multiply",
+                       MAX_VISIT);
     if (cx->is_done[node->id]) {
         cx->is_done[node->id] = false;
         return VF_OK;

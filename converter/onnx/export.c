@@ -107,7 +107,7 @@ VfStatus vf_onnx_export(const VfModel *model, const char *path, const VfExportOp
     if (status == VF_OK)
         status = write_files(&writer, path, err);
     vf_arena_free(arena);
-    if (status != VF_OK)
+    if (status != VF_OK && status != VF_IO)
         vf_context(err, "cannot write '%s'", path);
     return status;
 }

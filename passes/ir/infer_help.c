@@ -160,7 +160,12 @@ VfDim vf_infer_plus(const VfInferCx *cx, VfDim a, int64_t n)
 {
     if (n == 0)
         return a;
-    return n > 0 ? vf_dim_add(cx->symbols, a, vf_dim(n)) : vf_dim_sub(cx->symbols, a, vf_dim(-n));
+    if (n > 0)
+        return vf_dim_add(cx->symbols, a, vf_dim(n));
+    /* The least number has no opposite: it goes in two steps. */
+    if (n == INT64_MIN)
+        return vf_infer_plus(cx, vf_infer_plus(cx, a, -1), n + 1);
+    return vf_dim_sub(cx->symbols, a, vf_dim(-n));
 }
 
 VfDim vf_infer_times(const VfInferCx *cx, VfDim a, int64_t n)

@@ -98,47 +98,118 @@ static int32_t whole(float x, int saturate, float least, float most)
     return saturate ? (int32_t)rintf(t) : (int32_t)t;
 }
 
-static inline int32_t signed4(uint32_t nibble)
+/* The sign of the lowest `bits` bits. */
+static inline int32_t sign_extended(uint32_t v, uint32_t bits)
 {
-    return (int32_t)(nibble ^ 8u) - 8;
+    const uint32_t sign = 1u << (bits - 1u);
+    return (int32_t)(v ^ sign) - (int32_t)sign;
 }
 
-/* Units are pairs; the last pair may have one element, and its upper half is 0 then. */
-#define PACK(from, to, T, expr) \
+/* f4e2m1: the values of the codes without the sign bit, 8. It has neither NaN nor infinity. */
+static const float f4_value[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+
+static inline float decode4(uint32_t code)
+{
+    return code & 8u ? -f4_value[code & 7u] : f4_value[code & 7u];
+}
+
+static uint32_t encode4(float x)
+{
+    const float magnitude = fabsf(x);
+    uint32_t code = 0;
+    if (x != x) {
+        return 8;
+    }
+    for (; code < 7u; code++) {
+        const float middle = (f4_value[code] + f4_value[code + 1u]) / 2.0f;
+        if (magnitude < middle || (magnitude == middle && code % 2u == 0)) {
+            break;
+        }
+    }
+    return code | (vfk_bits(x) >> 28 & 8u);
+}
+
+/* f8e8m0: code c is 2^(c - 127), 255 is NaN; up to the next power, at most the largest. The
+ * exponent field of an f32 is the code, but for 2^-127, an f32 without the leading one. */
+static uint8_t encode_e8m0(float x)
+{
+    const uint32_t magnitude = vfk_bits(x) & 0x7fffffffu;
+    if (x != x) {
+        return 0xff;
+    }
+    if (magnitude <= 0x400000u) {
+        return 0;
+    }
+    const uint32_t code = (magnitude >> 23) + ((magnitude & 0x7fffffu) != 0);
+    return (uint8_t)(code > 0xfeu ? 0xfeu : code);
+}
+
+void VFK_FN(cast_f32, f8e8m0)(const VfkArgs *args)
+{
+    const float *x = args->in[0];
+    uint8_t *y = args->out[0];
+    for (int64_t i = args->begin; i < args->end; i++) {
+        y[i] = encode_e8m0(x[i]);
+    }
+}
+
+void VFK_FN(cast_f8e8m0, f32)(const VfkArgs *args)
+{
+    const uint8_t *x = args->in[0];
+    float *y = args->out[0];
+    for (int64_t i = args->begin; i < args->end; i++) {
+        y[i] = x[i] == 0xffu ? NAN : ldexpf(1.0f, (int)x[i] - 127);
+    }
+}
+
+/* Units are bytes; bits of the last that belong to no element are 0. */
+#define PACK(bits, from, to, T, expr) \
     void VFK_FN(cast_##from, to)(const VfkArgs *args) \
     { \
         const VfkCastParams *params = args->params; \
         const T *x = args->in[0]; \
         uint8_t *y = args->out[0]; \
         for (int64_t u = args->begin; u < args->end; u++) { \
+            const int64_t each = 8 / bits, end = vfk_min_i64(each * (u + 1), params->n); \
             uint32_t byte = 0; \
-            for (int64_t i = 2 * u; i < vfk_min_i64(2 * u + 2, params->n); i++) { \
+            for (int64_t i = each * u; i < end; i++) { \
                 const T v = x[i]; \
-                byte |= ((uint32_t)(expr) & 15u) << (i % 2 ? 4 : 0); \
+                byte |= ((uint32_t)(expr) & ((1u << bits) - 1u)) << (bits * (i % each)); \
             } \
             y[u] = (uint8_t)byte; \
         } \
     }
 
-#define UNPACK(from, to, T, expr) \
+#define UNPACK(bits, from, to, T, expr) \
     void VFK_FN(cast_##from, to)(const VfkArgs *args) \
     { \
         const VfkCastParams *params = args->params; \
         const uint8_t *x = args->in[0]; \
         T *y = args->out[0]; \
         for (int64_t u = args->begin; u < args->end; u++) { \
-            for (int64_t i = 2 * u; i < vfk_min_i64(2 * u + 2, params->n); i++) { \
-                const uint32_t v = (uint32_t)(x[u] >> (i % 2 ? 4 : 0)) & 15u; \
+            const int64_t each = 8 / bits, end = vfk_min_i64(each * (u + 1), params->n); \
+            for (int64_t i = each * u; i < end; i++) { \
+                const uint32_t v = (uint32_t)(x[u] >> (bits * (i % each))) & ((1u << bits) - 1u); \
                 y[i] = (T)(expr); \
             } \
         } \
     }
 
-PACK(f32, u4, float, whole(v, params->saturate != 0, 0.0f, 15.0f))
-PACK(f32, i4, float, whole(v, params->saturate != 0, -8.0f, 7.0f))
-PACK(u8, u4, uint8_t, v)
-PACK(i8, i4, int8_t, v)
-UNPACK(u4, f32, float, v)
-UNPACK(i4, f32, float, signed4(v))
-UNPACK(u4, u8, uint8_t, v)
-UNPACK(i4, i8, int8_t, signed4(v))
+PACK(4, f32, u4, float, whole(v, params->saturate != 0, 0.0f, 15.0f))
+PACK(4, f32, i4, float, whole(v, params->saturate != 0, -8.0f, 7.0f))
+PACK(4, u8, u4, uint8_t, v)
+PACK(4, i8, i4, int8_t, v)
+UNPACK(4, u4, f32, float, v)
+UNPACK(4, i4, f32, float, sign_extended(v, 4))
+UNPACK(4, u4, u8, uint8_t, v)
+UNPACK(4, i4, i8, int8_t, sign_extended(v, 4))
+PACK(2, f32, u2, float, whole(v, params->saturate != 0, 0.0f, 3.0f))
+PACK(2, f32, i2, float, whole(v, params->saturate != 0, -2.0f, 1.0f))
+PACK(2, u8, u2, uint8_t, v)
+PACK(2, i8, i2, int8_t, v)
+UNPACK(2, u2, f32, float, v)
+UNPACK(2, i2, f32, float, sign_extended(v, 2))
+UNPACK(2, u2, u8, uint8_t, v)
+UNPACK(2, i2, i8, int8_t, sign_extended(v, 2))
+PACK(4, f32, f4e2m1, float, encode4(v))
+UNPACK(4, f4e2m1, f32, float, decode4(v))

@@ -10,9 +10,10 @@
 static void expect_with(int saturate, const char *name, const void *x, int64_t n,
                         const void *want, size_t bytes)
 {
-    int packed = strstr(name, "u4") || strstr(name, "i4");
+    int each = strstr(name, "u4") || strstr(name, "i4") || strstr(name, "f4") ? 2 : 1;
+    each = strstr(name, "u2") || strstr(name, "i2") ? 4 : each;
     VfkCastParams params = {n, saturate};
-    Case c = {name, &params, {x}, {bytes}, packed ? (n + 1) / 2 : n, 0};
+    Case c = {name, &params, {x}, {bytes}, (n + each - 1) / each, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
     for (size_t i = 0; i < bytes; i++) {
@@ -170,6 +171,52 @@ START_TEST(test_4_bit)
 }
 END_TEST
 
+START_TEST(test_2_bit)
+{
+    float x[] = {-3, -2, -1, 0, 1.9f, 2, 3, NAN, 9};
+    uint8_t low[] = {0x39, 0x39, 0x01}, above[] = {0x00, 0x3a, 0x03}, near[] = {0x3a, 0x15, 0x01};
+    float u2[] = {1, 2, 3, 0, 1, 2, 3, 0, 1}, i2[] = {1, -2, -1, 0, 1, -2, -1, 0, 1};
+    int8_t narrow[] = {1, -2, -1, 0, 1, -2, -1, 0, 1};
+    uint8_t wide[] = {1, 2, 3, 0, 1, 2, 3, 0, 1};
+    expect_with(0, "cast_f32_u2", x, 9, low, sizeof low);
+    expect_with(0, "cast_f32_i2", x, 9, low, sizeof low);
+    expect_with(1, "cast_f32_u2", x, 9, above, sizeof above);
+    expect_with(1, "cast_f32_i2", x, 9, near, sizeof near);
+    expect("cast_u2_f32", low, 9, u2, sizeof u2);
+    expect("cast_i2_f32", low, 9, i2, sizeof i2);
+    expect("cast_i2_i8", low, 9, narrow, sizeof narrow);
+    expect("cast_u2_u8", low, 9, wide, sizeof wide);
+    expect("cast_i8_i2", narrow, 9, low, sizeof low);
+    expect("cast_u8_u2", wide, 9, low, sizeof low);
+}
+END_TEST
+
+/* Ties go to the even code; all 16 codes survive a round trip. */
+START_TEST(test_f4e2m1)
+{
+    float x[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5, 5.0001f, -1e9f, NAN, -0.1f};
+    uint8_t code[] = {0x20, 0x42, 0x64, 0x76, 0x8f, 0x08};
+    uint8_t all[] = {0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe};
+    float value[] = {0,     0.5f,  1,  1.5f,  2,  3,  4,  6,
+                     -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+    expect("cast_f32_f4e2m1", x, 11, code, sizeof code);
+    expect("cast_f4e2m1_f32", all, 16, value, sizeof value);
+    expect("cast_f32_f4e2m1", value, 16, all, sizeof all);
+}
+END_TEST
+
+START_TEST(test_f8e8m0)
+{
+    float x[] = {0, 1, 1.0001f, 0.124f, 0x1p-127f, 0x1.8p-127f, 0x1p-140f, FLT_MAX, INFINITY, NAN};
+    uint8_t code[] = {0, 127, 128, 124, 0, 1, 0, 254, 254, 255};
+    uint8_t some[] = {0, 1, 127, 130, 254};
+    float value[] = {0x1p-127f, 0x1p-126f, 1, 8, 0x1p127f};
+    expect("cast_f32_f8e8m0", x, 10, code, sizeof code);
+    expect("cast_f8e8m0_f32", some, 5, value, sizeof value);
+    expect("cast_f32_f8e8m0", value, 5, some, sizeof some);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("kernels/cast");
@@ -179,6 +226,9 @@ static Suite *make_suite(void)
     case_add(suite, "rounding", test_rounding_to_16_bits, 1);
     case_add(suite, "f8", test_8_bit_floats, 4);
     case_add(suite, "4 bit", test_4_bit, 1);
+    case_add(suite, "2 bit", test_2_bit, 1);
+    case_add(suite, "f4e2m1", test_f4e2m1, 1);
+    case_add(suite, "f8e8m0", test_f8e8m0, 1);
     return suite;
 }
 

@@ -1,0 +1,161 @@
+/* What cannot be lowered, and requests that do not fit the model: status and sentence. */
+#include "tests/support/check_main.h"
+#include "tests/unit/lower/lower_case.h"
+
+typedef struct Refusal {
+    const char *words; /* in the sentence */
+    const char *text;
+} Refusal;
+
+static const Refusal refusal_table[] = {
+    {"operator my.thing (opset 1, f32), node 'n0': the operator is not implemented",
+     "model opset=17 opset my=1\n"
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) { y = my::thing(x) @n0 }\n"},
+    {"node 'pad': mode 'mirror'",
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[3]) {\n"
+     "    p = const i64[2] {1, 0}\n"
+     "    y = Pad(x, p) {mode=\"mirror\"} @pad\n"
+     "}\n"},
+    {"operand 1 is not known when the plan is made",
+     "graph g (x: f32[2, 2] = f32[2, 2] iota, k: i64[] = i64[] {1}) -> (y: f32[2, 2]) {\n"
+     "    y = Trilu(x, k)\n"
+     "}\n"},
+    {"depends on data",
+     "graph g (x: f32[4] = f32[4] iota, s: i64[2] = i64[2] {2, 2}) -> (y: f32[?, ?]) {\n"
+     "    y = Reshape(x, s)\n"
+     "}\n"},
+    {"the trip count is not known",
+     "graph g (x: f32[1] = f32[1] {1}, n: i64[] = i64[] {2}) -> (y: f32[1]) {\n"
+     "    y = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], s: f32[1]) -> (c2, t) {\n"
+     "        c2 = Identity(c)\n"
+     "        t = Neg(s)\n"
+     "    }}\n"
+     "}\n"},
+    {"training mode",
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) {\n"
+     "    r = const f32[] {0.5}\n"
+     "    t = const bool[] {true}\n"
+     "    y = Dropout(x, r, t)\n"
+     "}\n"},
+};
+
+START_TEST(says_what_is_not_supported)
+{
+    LowerCase c;
+    case_open(&c, refusal_table[_i].text);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_UNSUPPORTED);
+    ck_assert_ptr_null(c.plan);
+    ck_assert_msg(strstr(c.err.text, refusal_table[_i].words) != NULL, "'%s' is not in '%s'",
+                  refusal_table[_i].words, c.err.text);
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(lists_every_node_once)
+{
+    LowerCase c;
+    VfBinding binding[16];
+    VfUnsupported all = {0};
+    case_open(&c, "model opset=17 opset my=1\n"
+                  "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2], z: f32[2]) {\n"
+                  "    a = my::thing(x) @first\n"
+                  "    b = Relu(a)\n"
+                  "    y = my::other(b) @second\n"
+                  "    z = Neg(x)\n"
+                  "}\n");
+    int32_t n = case_bind(&c, binding, false);
+    VfStatus status = vf_lower(c.model, n, binding, NULL, c.arena, &c.plan, &all, &c.err);
+    ck_assert_int_eq(status, VF_UNSUPPORTED);
+    ck_assert_int_eq(all.n, 2);
+    ck_assert_ptr_nonnull(strstr(all.text[0], "my.thing"));
+    ck_assert_ptr_nonnull(strstr(all.text[1], "my.other"));
+    ck_assert_ptr_nonnull(strstr(c.err.text, "(and 1 more)"));
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(values_of_inputs_are_used_only_at_need)
+{
+    LowerCase c;
+    case_open(&c, "graph g (x: f32[4] = f32[4] {1, 2, 3, 4}, s: i64[2] = i64[2] {2, 2})\n"
+                  "    -> (y: f32[?, ?]) {\n"
+                  "    want_y = const f32[2, 2] {1, 2, 3, 4}\n"
+                  "    y = Reshape(x, s)\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, true), VF_OK);
+    ck_assert(c.plan->depends_on_values);
+    case_run(&c, 1);
+    case_compare(&c, "reshape");
+    case_close(&c);
+    case_open(&c, "graph g (x: i64[2] = i64[2] {1, 2}) -> (y: i64[2]) { y = Neg(x) }\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, true), VF_OK);
+    ck_assert(!c.plan->depends_on_values);
+    ck_assert_int_eq(c.plan->n_step, 1);
+    case_close(&c);
+}
+END_TEST
+
+static const int64_t two_by_three[] = {2, 3}, three[] = {3}, negative[] = {-1, 3};
+
+typedef struct WrongBinding {
+    const char *words;
+    int32_t n;
+    VfBinding binding[2];
+} WrongBinding;
+
+static const WrongBinding wrong_table[] = {
+    {"input 'x' is missing", 0, {{{NULL, 0}, VF_F32, 0, NULL, NULL}}},
+    {"the model has no input 'z'", 1, {{{"z", 1}, VF_F32, 2, two_by_three, NULL}}},
+    {"input 'x' is f32[3], the model takes f32[n, 3]", 1, {{{"x", 1}, VF_F32, 1, three, NULL}}},
+    {"input 'x' is i64[2, 3]", 1, {{{"x", 1}, VF_I64, 2, two_by_three, NULL}}},
+    {"input 'x' has a negative dim", 1, {{{"x", 1}, VF_F32, 2, negative, NULL}}},
+    {"input 'x' is given twice",
+     2,
+     {{{"x", 1}, VF_F32, 2, two_by_three, NULL}, {{"x", 1}, VF_F32, 2, two_by_three, NULL}}},
+};
+
+START_TEST(names_the_input_that_does_not_fit)
+{
+    const WrongBinding *w = &wrong_table[_i];
+    LowerCase c;
+    case_open(&c, "graph g (x: f32[n, 3], k: f32[3] = f32[3] {1, 2, 3}) -> (y: f32[n, 3]) {\n"
+                  "    y = Add(x, k)\n"
+                  "}\n");
+    VfStatus status = vf_lower(c.model, w->n, w->binding, NULL, c.arena, &c.plan, NULL, &c.err);
+    ck_assert_int_eq(status, VF_USAGE);
+    ck_assert_msg(strstr(c.err.text, w->words) != NULL, "'%s' is not in '%s'", w->words,
+                  c.err.text);
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(an_arena_over_the_limit_is_refused)
+{
+    LowerCase c;
+    case_open(&c, "graph g (x: f32[64, 64] = f32[64, 64] splat 1) -> (y: f32[64, 64]) {\n"
+                  "    a = Exp(x)\n"
+                  "    b = Softmax(a) {axis=0}\n"
+                  "    y = Add(a, b)\n"
+                  "}\n");
+    VfStatus status = case_lower(&c, (VfLowerOptions){.max_arena_bytes = 1000}, false);
+    ck_assert_int_eq(status, VF_NO_MEMORY);
+    case_close(&c);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("lower/refuse");
+    TCase *tcase = tcase_create("cases");
+    int n_refusal = (int)(sizeof refusal_table / sizeof *refusal_table);
+    int n_wrong = (int)(sizeof wrong_table / sizeof *wrong_table);
+    tcase_add_loop_test(tcase, says_what_is_not_supported, 0, n_refusal);
+    tcase_add_loop_test(tcase, names_the_input_that_does_not_fit, 0, n_wrong);
+    tcase_add_test(tcase, lists_every_node_once);
+    tcase_add_test(tcase, values_of_inputs_are_used_only_at_need);
+    tcase_add_test(tcase, an_arena_over_the_limit_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+VF_CHECK_MAIN(make_suite)

@@ -58,7 +58,8 @@ static bool ends_in(const char *word, const char *suffix)
 static int check_distinct(const Conversion *cx, VfErr *err)
 {
     const VfOptionMaybe *json = &cx->cli->common->json;
-    const char *file[] = {cx->in, cx->out, cx->options->report, json->is_given ? json->value : NULL};
+    const char *file[] = {cx->in, cx->out, cx->options->report,
+                          json->is_given ? json->value : NULL};
     enum { N_FILE = sizeof file / sizeof *file, FIRST_REPORT = 2 };
     for (int i = FIRST_REPORT; i < N_FILE; i++)
         for (int k = 0; k < i && file[i] != NULL; k++)

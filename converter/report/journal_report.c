@@ -62,15 +62,32 @@ static VfStatus text_edit(VfText *text, const VfEdit *edit, int32_t number, VfEr
     return VF_OK;
 }
 
+/* How many refusals from `refusal` on, of at most `n`, have its pass and reason. */
+static int32_t count_alike(const VfRefusal *refusal, int32_t n)
+{
+    int32_t k = 1;
+    while (k < n && strcmp(refusal[k].pass, refusal->pass) == 0 &&
+           strcmp(refusal[k].reason, refusal->reason) == 0)
+        k++;
+    return k;
+}
+
 void vf_refusals_text(const VfJournal *journal, VfText *text)
 {
-    for (int32_t i = 0; i < journal->n_refusal; i++) {
-        const VfRefusal *refusal = &journal->refusal[i];
-        vf_text_printf(text, "%s left ", refusal->pass);
-        print_label(text, refusal->site);
+    for (int32_t i = 0; i < journal->n_refusal;) {
+        const VfRefusal *first = &journal->refusal[i];
+        int32_t n = count_alike(first, journal->n_refusal - i);
+        vf_text_printf(text, "%s left ", first->pass);
+        print_label(text, first->site);
+        if (n > 1) {
+            vf_text_printf(text, " to ");
+            print_label(text, first[n - 1].site);
+            vf_text_printf(text, " (%d sites)", n);
+        }
         vf_text_string(text, " alone: ");
-        print_label(text, refusal->reason);
+        print_label(text, first->reason);
         vf_text_char(text, '\n');
+        i += n;
     }
 }
 

@@ -15,7 +15,8 @@ VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err);
 /* Keys "edits" and "refusals" of the open object. */
 VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err);
 
-/* The key "refusals" alone, and refusals as lines of text. */
+/* The key "refusals" alone, and refusals as lines of text: sites that follow one another and have
+ * the same reason share a line. */
 void vf_refusals_json(const VfJournal *journal, VfJson *json);
 void vf_refusals_text(const VfJournal *journal, VfText *text);
 

@@ -91,6 +91,7 @@ VfStatus vf_pass_until_fixed(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr
         if (cx->journal->n_edit == n_edit)
             return VF_OK;
     }
-    return vf_fail(err, VF_INTERNAL, "pass '%s' still edits after %d sweeps", cx->pass,
-                   (int)N_SWEEP_MAX);
+    return vf_fail(err, VF_UNSUPPORTED,
+                   "pass '%s' still edits after %d sweeps: functions or chains nest deeper",
+                   cx->pass, (int)N_SWEEP_MAX);
 }

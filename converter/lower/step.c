@@ -104,6 +104,12 @@ VfStatus vf_low_merge(int32_t n_operand, int32_t rank, const int64_t *dims,
 {
     memset(axes, 0, sizeof *axes);
     axes->n_operand = n_operand;
+    /* An empty tensor is one empty axis: the sizes beside it may be too large to multiply. */
+    for (int32_t i = 0; i < rank; i++)
+        if (dims[i] == 0) {
+            axes->rank = 1;
+            return VF_OK;
+        }
     for (int32_t i = 0; i < rank; i++) {
         int64_t of_axis[LOW_MAX_OPERAND] = {0};
         for (int32_t k = 0; k < n_operand; k++)

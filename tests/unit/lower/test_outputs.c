@@ -56,6 +56,11 @@ static const OutputCase output_table[] = {
      "    want_y = const f32[0, 2] {}\n"
      "    y = Neg(x)\n"
      "}\n"},
+    {"an empty input beside sizes whose product is none", 0,
+     "graph g (x: f32[0, 4611686018427387904, 4] = f32[0, 4611686018427387904, 4] {})\n"
+     "    -> (x: f32[0, 4611686018427387904, 4]) {\n"
+     "    want_x = const f32[0, 4611686018427387904, 4] {}\n"
+     "}\n"},
 };
 
 START_TEST(outputs_reach_the_caller)

@@ -171,13 +171,7 @@ static VfStatus sweep(VfPassCx *cx, bool is_last, VfErr *err)
 
 static VfStatus run(VfPassCx *cx, VfErr *err)
 {
-    bool is_last = false;
-    for (int32_t i = 0; i < N_SWEEP_MAX && !is_last; i++) {
-        int32_t n_edit = cx->journal->n_edit;
-        VF_TRY(sweep(cx, false, err));
-        is_last = cx->journal->n_edit == n_edit;
-    }
-    return sweep(cx, true, err);
+    return vf_pass_sweep(cx, sweep, N_SWEEP_MAX, err);
 }
 
 const VfPass vf_pass_fuse_norm = {

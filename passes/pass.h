@@ -81,6 +81,11 @@ VfStatus vf_pass_each_node(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr *
  * undoes another). */
 VfStatus vf_pass_until_fixed(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr *err);
 
+/* Run `sweep` with is_last false until it edits nothing, `n_sweep_max` times at most, then once
+ * with is_last true, when it edits no more and records its refusals. */
+VfStatus vf_pass_sweep(VfPassCx *cx, VfStatus (*sweep)(VfPassCx *cx, bool is_last, VfErr *err),
+                       int32_t n_sweep_max, VfErr *err);
+
 /* --- registry.c --- */
 extern const VfPass *const vf_pass_table[];
 extern const int32_t vf_pass_count;

@@ -95,3 +95,15 @@ VfStatus vf_pass_until_fixed(VfPassCx *cx, VfNodeVisit *visit, void *self, VfErr
                    "pass '%s' still edits after %d sweeps: functions or chains nest deeper",
                    cx->pass, (int)N_SWEEP_MAX);
 }
+
+VfStatus vf_pass_sweep(VfPassCx *cx, VfStatus (*sweep)(VfPassCx *cx, bool is_last, VfErr *err),
+                       int32_t n_sweep_max, VfErr *err)
+{
+    bool is_last = false;
+    for (int32_t i = 0; i < n_sweep_max && !is_last; i++) {
+        int32_t n_edit = cx->journal->n_edit;
+        VF_TRY(sweep(cx, false, err));
+        is_last = cx->journal->n_edit == n_edit;
+    }
+    return sweep(cx, true, err);
+}

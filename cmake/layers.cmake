@@ -5,9 +5,14 @@ file(MAKE_DIRECTORY ${VITFOLD_GENERATED})
 set(VITFOLD_LAYERS "")
 
 # vitfold_layer(name folder [lower layers and outside libraries ...])
-# A folder without sources yet gives a library without code.
+# Folders inside the folder belong to it, unless they are layers of their own. A folder without
+# sources yet gives a library without code.
 function(vitfold_layer name folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c
+         ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+    if(folder STREQUAL "passes")
+        list(FILTER sources EXCLUDE REGEX "/passes/(ir|match|rewrite)/")
+    endif()
     if(sources)
         add_library(${name} STATIC ${sources})
         target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/fold_apply.h"
-#include "passes/fold_plan.h"
+#include "passes/fold/apply.h"
+#include "passes/fold/plan.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
 

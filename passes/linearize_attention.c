@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "passes/linearize.h"
+#include "passes/linear/linear.h"
 #include "passes/match/facts.h"
 
 static const VfOption option[] = {

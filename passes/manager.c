@@ -74,6 +74,8 @@ static VfStatus run_pass(Run *run, const VfPipelineItem *item, int32_t n_edit_ma
                    .options = item->options,
                    .sites = item->sites,
                    .evaluator = run->options->evaluator,
+                   .calibration = run->options->calibration,
+                   .arrays = run->options->arrays,
                    .log = run->options->log,
                    .pass = item->pass->name,
                    .n_edit_max = n_edit_max};

@@ -30,6 +30,8 @@ VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, V
 
 typedef struct VfPipelineOptions {
     const VfEvaluator *evaluator;
+    const VfCalibration *calibration; /* may be NULL */
+    const VfArrayReader *arrays;      /* may be NULL */
     const VfLog *log;
     int32_t stop_after; /* edits of the named passes; -1: no limit */
     bool cleanup;       /* run clean-up passes before and after (false for "none") */

@@ -7,7 +7,7 @@
  * documents Limits    Dropout in training mode stays; shapes with two unknown axes keep their
  * computed targets; transposes and reshapes whose intermediate value is read elsewhere stay
  */
-#include "passes/normalize.h"
+#include "passes/normalize/rule.h"
 
 VfRewrite *vf_normalize_begin(VfPassCx *cx, VfNode *node, const char *rule)
 {

@@ -4,6 +4,7 @@
 
 #include "passes/ir/graph.h"
 #include "passes/ir/infer.h"
+#include "passes/outside.h"
 #include "passes/rewrite/journal.h"
 #include "runtime/base/log.h"
 #include "runtime/base/option.h"
@@ -35,6 +36,8 @@ typedef struct VfPassCx {
     const void *options; /* the pass's option struct, filled from its table */
     VfSites sites;
     const VfEvaluator *evaluator; /* computes nodes with constant operands; NULL: cannot */
+    const VfCalibration *calibration; /* NULL: no data was given */
+    const VfArrayReader *arrays;      /* NULL: files cannot be read */
     const VfLog *log;
     const char *pass;   /* CLI name */
     int32_t n_edit_max; /* edits in the journal at which to stop (--stop-after); -1 no limit */

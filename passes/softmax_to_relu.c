@@ -19,8 +19,8 @@
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 #include "passes/pass.h"
-#include "passes/softmax_act.h"
-#include "passes/softmax_scale.h"
+#include "passes/pointwise/act.h"
+#include "passes/pointwise/scale.h"
 
 typedef struct ReluOptions {
     int act; /* row of vf_act_table */

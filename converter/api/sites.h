@@ -2,7 +2,7 @@
 #ifndef VF_API_SITES_H
 #define VF_API_SITES_H
 
-#include "passes/fold_plan.h"
+#include "passes/fold/plan.h"
 #include "passes/match/attention.h"
 #include "passes/match/norm.h"
 

@@ -1,0 +1,170 @@
+/* What the linear form costs, and the nodes it is made of. */
+#include <math.h>
+
+#include "passes/linear/linear.h"
+#include "passes/match/facts.h"
+#include "runtime/base/text.h"
+
+static const double half_eps = 1e-4;
+
+/* --- cost, in multiply-adds of one head (spec of the conversion passes, 3.1) --- */
+
+bool vf_linear_has_sizes(const VfLinearSite *work)
+{
+    return vf_dim_is_known(work->n_q) && vf_dim_is_known(work->n_k) && vf_dim_is_known(work->d) &&
+           vf_dim_is_known(work->d_v);
+}
+
+static double conv_taps(const VfLinearSite *work)
+{
+    double n = (double)work->options->kernel;
+    return work->options->dwc == VF_DWC_OFF ? 0.0 : n * n;
+}
+
+bool vf_linear_pays(const VfLinearSite *work)
+{
+    double n_q = (double)work->n_q.k, n_k = (double)work->n_k.k;
+    double d = (double)work->d.k, d_v = (double)work->d_v.k;
+    double old = n_q * n_k * (d + d_v);
+    return d * (d_v + 1.0) * (n_q + n_k) + conv_taps(work) * n_q * d_v < old;
+}
+
+/* Tokens from which on the linear form costs less than softmax, queries and keys alike. */
+double vf_linear_break_even(const VfLinearSite *work)
+{
+    double d = (double)work->d.k, d_v = (double)work->d_v.k;
+    return floor((2.0 * d * (d_v + 1.0) + conv_taps(work) * d_v) / (d + d_v));
+}
+
+/* Unknown numbers of tokens are taken to be large. */
+static bool is_linear_order(const VfLinearSite *work)
+{
+    if (work->options->order != VF_ORDER_AUTO || work->site->mask != VF_MASK_NONE)
+        return work->options->order == VF_ORDER_LINEAR;
+    if (!vf_linear_has_sizes(work))
+        return true;
+    double n_q = (double)work->n_q.k, n_k = (double)work->n_k.k;
+    double d = (double)work->d.k, d_v = (double)work->d_v.k;
+    return n_q * n_k * (d + d_v) > d * d_v * (n_q + n_k);
+}
+
+/* --- building --- */
+
+static double epsilon(const VfLinearSite *work)
+{
+    VfDtype dtype = work->site->out->type.dtype;
+    bool is_half = dtype == VF_F16 || dtype == VF_BF16;
+    return is_half ? fmax(work->options->eps, half_eps) : work->options->eps;
+}
+
+/* Batch axis of K that counts heads, from the end of the batch axes; 0: none. */
+static int32_t heads_from_end(const VfLinearSite *work, const VfValue *k)
+{
+    for (int32_t i = 1; i <= k->type.rank - 2; i++) {
+        if (vf_dim_is_same(k->type.dims[k->type.rank - 2 - i], work->site->heads))
+            return i;
+    }
+    return 0;
+}
+
+/* K + P of (batch, d, N_k). */
+static VfValue *add_position(const VfLinearSite *work, VfValue *k)
+{
+    int64_t dims[VF_AXIS_MAX + 2];
+    VfTensor *tensor = NULL;
+    void *data = NULL;
+    int32_t n = k != NULL ? heads_from_end(work, k) : 0;
+    for (int32_t i = 0; i < n; i++)
+        dims[i] = i == 0 ? work->site->heads.k : 1;
+    dims[n] = work->d.k;
+    dims[n + 1] = work->n_k.k;
+    (void)vf_tensor_new(work->cx->model->arena, work->site->out->type.dtype, n + 2, dims, &tensor,
+                        &data, NULL);
+    return vf_rewrite_binary(work->rw, VF_OP_ADD, k,
+                             vf_rewrite_const(work->rw, tensor, "key_position"));
+}
+
+/* above / (below + ε) */
+static VfValue *divide(const VfLinearSite *work, VfValue *above, VfValue *below)
+{
+    VfRewrite *rw = work->rw;
+    VfValue *eps = vf_rewrite_scalar(rw, work->site->out->type.dtype, epsilon(work), "eps");
+    return vf_rewrite_binary(rw, VF_OP_DIV, above, vf_rewrite_binary(rw, VF_OP_ADD, below, eps));
+}
+
+static VfValue *sum_last(const VfLinearSite *work, VfValue *x)
+{
+    int64_t axis = x != NULL ? x->type.rank - 1 : 0;
+    return vf_rewrite_reduce(work->rw, VF_OP_REDUCE_SUM, x, 1, &axis, true);
+}
+
+/* `q` (batch, N_q, d), `k` (batch, d, N_k), `v` (batch, N_k, d_v). */
+static VfValue *build_linear(const VfLinearSite *work, VfValue *q, VfValue *k, VfValue *v)
+{
+    VfRewrite *rw = work->rw;
+    VfValue *sums = vf_rewrite_binary(rw, VF_OP_MATMUL, k, v);
+    VfValue *above = vf_rewrite_binary(rw, VF_OP_MATMUL, q, sums);
+    return divide(work, above, vf_rewrite_binary(rw, VF_OP_MATMUL, q, sum_last(work, k)));
+}
+
+static VfValue *build_quadratic(const VfLinearSite *work, VfValue *q, VfValue *k, VfValue *v)
+{
+    VfRewrite *rw = work->rw;
+    VfValue *weights = vf_linear_mask(work, vf_rewrite_binary(rw, VF_OP_MATMUL, q, k));
+    VfValue *above = vf_rewrite_binary(rw, VF_OP_MATMUL, weights, v);
+    return divide(work, above, sum_last(work, weights));
+}
+
+static VfValue *build(const VfLinearSite *work, bool is_linear)
+{
+    VfRewrite *rw = work->rw;
+    VfValue *q = vf_linear_arrange(work, &work->q, work->query, work->width);
+    VfValue *k = vf_linear_arrange(work, &work->k, work->width, work->key);
+    VfValue *v = vf_linear_arrange(work, &work->v, work->key, work->value_width);
+    if (work->options->key_position)
+        k = add_position(work, k);
+    q = vf_rewrite_unary(rw, VF_OP_RELU, q);
+    k = vf_rewrite_unary(rw, VF_OP_RELU, k);
+    VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);
+    if (work->options->dwc != VF_DWC_OFF)
+        out = vf_rewrite_binary(rw, VF_OP_ADD, out, vf_linear_convolve(work));
+    return vf_linear_restore(work, out);
+}
+
+static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
+{
+    static const char *const dwc_name[] = {"off", "zero", "identity"};
+    const VfTokenGrid *grid = &work->grid;
+    VfText text;
+    VfBytes out;
+    vf_text_init(&text, work->cx->arena);
+    vf_text_printf(&text, "%s, %s keys", is_linear ? "linear" : "quadratic",
+                   vf_dim_text(work->cx->arena, work->cx->model->symbols, work->n_k));
+    if (work->site->mask != VF_MASK_NONE)
+        vf_text_printf(&text, ", mask multiplied");
+    if (work->options->key_position == 1)
+        vf_text_printf(&text, ", key position");
+    vf_text_printf(&text, ", dwc %s", dwc_name[work->options->dwc]);
+    if (work->options->dwc != VF_DWC_OFF)
+        vf_text_printf(&text, ", grid %lldx%lld, prefix %lld", (long long)grid->h,
+                       (long long)grid->w, (long long)grid->prefix);
+    bool is_square = !vf_dim_is_known(work->n_q) || vf_dim_is_same(work->n_q, work->n_k);
+    if (is_square && vf_dim_is_known(work->d) && vf_dim_is_known(work->d_v))
+        vf_text_printf(&text, ", pays above %.0f tokens", vf_linear_break_even(work));
+    VF_TRY(vf_text_get(&text, &out, err));
+    vf_rewrite_note(work->rw, "%s", out.data);
+    return VF_OK;
+}
+
+VfStatus vf_linear_rewrite(VfLinearSite *work, VfErr *err)
+{
+    const VfAttention *site = work->site;
+    bool is_linear = is_linear_order(work);
+    work->rw =
+        vf_rewrite_begin(work->cx->journal, site->value_node,
+                         (VfRewriteInfo){work->cx->pass, "softmax-to-sla", site->label, NULL});
+    VF_TRY_ALLOC(work->rw, err);
+    vf_rewrite_replace(work->rw, site->out, build(work, is_linear));
+    VF_TRY(note(work, is_linear, err));
+    return vf_rewrite_commit(work->rw, err);
+}

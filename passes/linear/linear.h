@@ -1,0 +1,109 @@
+/* What linearize_attention.c and its helpers share; private to both.
+ *
+ * Axes are told apart by letters of the scores' product (passes/match/product.h), and one more for
+ * the width of V. Everything is built in one layout: the batch axes in the order of the scores,
+ * then the two axes a step needs.
+ */
+#ifndef VF_LINEAR_LINEAR_H
+#define VF_LINEAR_LINEAR_H
+
+#include "passes/match/attention.h"
+#include "passes/match/product.h"
+#include "passes/pass.h"
+#include "passes/rewrite/rewrite.h"
+
+enum { VF_LINEAR_PATH_MAX = 32 };
+
+/* Rows of the options "order" and "dwc". */
+enum { VF_ORDER_AUTO, VF_ORDER_LINEAR, VF_ORDER_QUADRATIC };
+enum { VF_DWC_OFF, VF_DWC_ZERO, VF_DWC_IDENTITY };
+
+typedef struct VfLinearOptions {
+    double eps;
+    int order;          /* VF_ORDER_* */
+    int key_position;   /* 1: add a table to K */
+    int dwc;            /* VF_DWC_* */
+    int64_t kernel;     /* width of the convolution, odd */
+    const char *grid;   /* "auto" or "HxW" */
+    const char *prefix; /* "auto" or a number */
+} VfLinearOptions;
+
+/* An operand of the new form: a value of the graph and a letter for each of its axes. */
+typedef struct VfLettered {
+    VfValue *value;
+    int32_t rank;
+    int8_t letter[VF_AXIS_MAX];
+} VfLettered;
+
+/* Where the patch tokens lie among the keys and the queries. */
+typedef struct VfTokenGrid {
+    int64_t prefix, suffix;         /* queries before and behind the grid */
+    int64_t key_prefix, key_suffix; /* the same of the keys */
+    int64_t h, w;                   /* grid of the queries */
+    int64_t stride;                 /* queries per key along each side (spatial reduction) */
+} VfTokenGrid;
+
+/* Nodes from the weights up to the raw scores, nearest to the weights first. */
+typedef struct VfLinearPath {
+    int32_t n;
+    VfNode *node[VF_LINEAR_PATH_MAX];
+} VfLinearPath;
+
+/* One site as it will be built. */
+typedef struct VfLinearSite {
+    VfPassCx *cx;
+    const VfLinearOptions *options;
+    const VfAttention *site;
+    VfRewrite *rw;
+    VfProduct score, product; /* Q Kᵀ and P V */
+    VfLettered q, k, v, out;
+    int8_t batch[VF_AXIS_MAX]; /* letters of the batch axes */
+    int32_t n_batch;
+    int8_t query, key, width, value_width; /* letters of N_q, N_k, d, d_v */
+    VfDim n_q, n_k, d, d_v;
+    VfLinearPath path;
+    bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
+    VfTokenGrid grid; /* valid when there is a convolution */
+} VfLinearSite;
+
+/* Fill the letters, dims and the path. Returns why the site cannot be read, or NULL.
+ * linear/layout.c */
+const char *vf_linear_read(VfLinearSite *work);
+
+/* `operand` with its axes as batch, `a`, `b`; leading batch axes it does not have stay away. */
+VfValue *vf_linear_arrange(const VfLinearSite *work, const VfLettered *operand, int8_t a, int8_t b);
+
+/* The result (batch, N_q, d_v) in the layout of the old result. */
+VfValue *vf_linear_restore(const VfLinearSite *work, VfValue *value);
+
+/* Swap the last two axes. */
+VfValue *vf_linear_swap(const VfLinearSite *work, VfValue *value);
+
+/* Why the masks of the site cannot be multiplied, or NULL. linear/mask.c */
+const char *vf_linear_why_not_masked(const VfLinearSite *work);
+
+/* Zero the products of removed keys: `scores` (batch, N_q, N_k) times the masks as 0 and 1. */
+VfValue *vf_linear_mask(const VfLinearSite *work, VfValue *scores);
+
+/* Read "HxW" and "N"; false when they are spelled otherwise. linear/grid.c */
+bool vf_linear_parse_grid(const char *text, int64_t *h, int64_t *w);
+bool vf_linear_parse_prefix(const char *text, int64_t *prefix);
+
+/* Find the grid of tokens. Returns why it is not known, in the pass's arena, or NULL.
+ * linear/grid.c */
+const char *vf_linear_find_grid(VfLinearSite *work);
+
+/* The depthwise convolution of V, zero for tokens outside the grid: (batch, N_q, d_v).
+ * linear/conv.c */
+VfValue *vf_linear_convolve(const VfLinearSite *work);
+
+/* Are the numbers the cost depends on known? Then: does the linear form cost less than softmax, and
+ * the number of tokens from which on it does (queries and keys alike). linear/build.c */
+bool vf_linear_has_sizes(const VfLinearSite *work);
+bool vf_linear_pays(const VfLinearSite *work);
+double vf_linear_break_even(const VfLinearSite *work);
+
+/* Replace the site that vf_linear_read has read. */
+VfStatus vf_linear_rewrite(VfLinearSite *work, VfErr *err);
+
+#endif

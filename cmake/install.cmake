@@ -14,6 +14,9 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/converter/api/vitfold.h)
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 
+install(FILES ${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/vitfold)
+
 # Both package files find the rest from where they stand, so an installed tree can be moved.
 set(VITFOLD_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH VITFOLD_PC_TO_PREFIX /prefix/${VITFOLD_PC_DIR} /prefix)

@@ -66,7 +66,19 @@ vitfold_layer(vf_onnx converter/onnx vf_onnx_proto vf_ir vf_base)
 
 vitfold_layer(vf_lower converter/lower vf_ir vf_exec vf_kernels vf_base m)
 vitfold_layer(vf_emit converter/emit vf_exec vf_kernels vf_base)
-vitfold_layer(vf_report converter/report vf_rewrite vf_ir vf_base PkgConfig::LIBXML2)
+vitfold_layer(vf_report converter/report vf_rewrite vf_ir vf_base PkgConfig::LIBXML2 Threads::Threads)
+
+# The schema of recipes is in the program: reading one needs no other file.
+add_custom_command(
+    OUTPUT ${VITFOLD_GENERATED}/vitfold_recipe_schema.h
+    COMMAND ${CMAKE_COMMAND} -DIN=${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
+            -DOUT=${VITFOLD_GENERATED}/vitfold_recipe_schema.h -DNAME=VITFOLD_RECIPE_SCHEMA
+            -P ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
+    DEPENDS ${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
+            ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
+    VERBATIM)
+target_sources(vf_report PRIVATE ${VITFOLD_GENERATED}/vitfold_recipe_schema.h)
+target_include_directories(vf_report PRIVATE ${VITFOLD_GENERATED})
 
 # The version of the sources, looked up at each build.
 string(CONCAT libraries "protobuf-c ${PROTOBUFC_VERSION}, openblas ${OPENBLAS_VERSION}, "

@@ -24,9 +24,24 @@ typedef struct VfPipeline {
 /* Parse "none", "default", or a comma separated list (a comma belongs to the options of the pass
  * before it when what follows has a '='; ';' also separates passes). "default" may be one member of
  * a list. `skip` (may be NULL) lists passes to leave out. VF_USAGE names the unknown pass or option
- * and the nearest known. */
+ * and the nearest known, or why a pass cannot follow another (passes/order.h). */
 VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, VfPipeline *pipeline,
                            VfErr *err);
+
+/* Make an item without words: `pass` with its default options on `sites` (NULL: all), which stays
+ * where it is. VF_USAGE for malformed sites. */
+VfStatus vf_pipeline_item_init(VfArena *arena, const VfPass *pass, const char *sites,
+                               VfPipelineItem *item, VfErr *err);
+
+/* Set one option of such an item; a list has its items between commas. VF_USAGE as above. */
+VfStatus vf_pipeline_item_set(VfArena *arena, VfPipelineItem *item, const char *name,
+                              const char *value, VfErr *err);
+
+/* Is `name` in a list with commas or semicolons? NULL is an empty list. */
+bool vf_pass_is_listed(const char *list, const char *name);
+
+/* VF_USAGE if a list names an unknown pass. */
+VfStatus vf_pass_check_list(VfArena *arena, const char *list, VfErr *err);
 
 typedef struct VfPipelineOptions {
     const VfEvaluator *evaluator;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "passes/manager.h"
+#include "passes/order.h"
 
 /* One pass as written: its name and, joined by commas, its options. */
 typedef struct Words {
@@ -18,7 +19,7 @@ typedef struct Parser {
     size_t n_words, capacity;
 } Parser;
 
-static bool is_in_list(const char *list, const char *name)
+bool vf_pass_is_listed(const char *list, const char *name)
 {
     size_t size = strlen(name);
     for (const char *part = list; part != NULL && *part != '\0';) {
@@ -31,9 +32,9 @@ static bool is_in_list(const char *list, const char *name)
     return false;
 }
 
-static VfStatus check_skip(VfArena *arena, const char *skip, VfErr *err)
+VfStatus vf_pass_check_list(VfArena *arena, const char *list, VfErr *err)
 {
-    for (const char *part = skip; part != NULL && *part != '\0';) {
+    for (const char *part = list; part != NULL && *part != '\0';) {
         size_t n = strcspn(part, ",;");
         const char *name = vf_arena_copy(arena, part, n);
         VF_TRY_ALLOC(name, err);
@@ -67,7 +68,7 @@ static bool begins_pass(const Parser *parser, const char *part, size_t size)
     bool is_flag = name != NULL && pass != NULL && pass->option != NULL && colon == NULL &&
                    vf_option_find(pass->option, name) != NULL;
     bool is_site_word =
-        last->in_sites && name != NULL && is_in_list("all,windows-only,global-only", name);
+        last->in_sites && name != NULL && vf_pass_is_listed("all,windows-only,global-only", name);
     return !is_flag && !is_site_word;
 }
 
@@ -133,45 +134,89 @@ static VfStatus split(Parser *parser, const char *text, VfErr *err)
     return VF_OK;
 }
 
+VfStatus vf_pipeline_item_init(VfArena *arena, const VfPass *pass, const char *sites,
+                               VfPipelineItem *item, VfErr *err)
+{
+    VfSiteFacts any = {.label = ""};
+    bool selected;
+    *item = (VfPipelineItem){.pass = pass, .sites = {sites}, .text = pass->name};
+    VF_TRY(vf_sites_select(&item->sites, &any, &selected, err));
+    if (pass->option == NULL)
+        return VF_OK;
+    item->options = vf_arena_alloc(arena, pass->options_bytes);
+    VF_TRY_ALLOC(item->options, err);
+    return vf_option_defaults(pass->option, item->options, arena, err);
+}
+
+static VfStatus unknown_option(const VfPass *pass, const char *name, VfErr *err)
+{
+    const char *known[32];
+    size_t n = 0;
+    for (int32_t i = 0; i < pass->n_option && n < sizeof known / sizeof *known; i++)
+        known[n++] = pass->option[i].name;
+    const char *near = vf_nearest_word(name, known, n);
+    if (near == NULL)
+        return vf_fail(err, VF_USAGE, "pass '%s' has no option '%s'", pass->name, name);
+    return vf_fail(err, VF_USAGE, "pass '%s' has no option '%s', did you mean '%s'", pass->name,
+                   name, near);
+}
+
+static VfStatus set_list(VfArena *arena, const VfOption *row, const char *value, void *target,
+                         VfErr *err)
+{
+    for (const char *part = value; part != NULL;) {
+        const char *comma = strchr(part, ',');
+        size_t size = comma != NULL ? (size_t)(comma - part) : strlen(part);
+        const char *item = vf_arena_copy(arena, part, size);
+        VF_TRY_ALLOC(item, err);
+        VF_TRY(vf_option_set(row, item, target, arena, err));
+        part = comma != NULL ? comma + 1 : NULL;
+    }
+    return VF_OK;
+}
+
+VfStatus vf_pipeline_item_set(VfArena *arena, VfPipelineItem *item, const char *name,
+                              const char *value, VfErr *err)
+{
+    const VfPass *pass = item->pass;
+    const VfOption *row = pass->option != NULL ? vf_option_find(pass->option, name) : NULL;
+    if (row == NULL)
+        return unknown_option(pass, name, err);
+    VfStatus status = row->type == VF_OPTION_LIST
+                          ? set_list(arena, row, value, item->options, err)
+                          : vf_option_set(row, value, item->options, arena, err);
+    return status == VF_OK ? VF_OK : vf_context(err, "pass '%s'", pass->name);
+}
+
 static VfStatus make_item(VfArena *arena, const VfPass *pass, const Words *words,
                           VfPipelineItem *item, VfErr *err)
 {
     VfBytes options = {"", 0}, sites = {NULL, 0};
-    item->pass = pass;
     if (words->options.size > 0)
         VF_TRY(vf_text_get(&words->options, &options, err));
     if (words->sites.size > 0)
         VF_TRY(vf_text_get(&words->sites, &sites, err));
-    item->sites.spec = sites.data;
-    VfSiteFacts any = {.label = ""};
-    bool selected;
-    VF_TRY(vf_sites_select(&item->sites, &any, &selected, err));
+    VF_TRY(vf_pipeline_item_init(arena, pass, sites.data, item, err));
     item->text = vf_arena_printf(arena, "%s%s%s%s%s%s", pass->name,
                                  options.size > 0 || sites.size > 0 ? ":" : "", options.data,
                                  options.size > 0 && sites.size > 0 ? "," : "",
                                  sites.size > 0 ? "sites=" : "", sites.size > 0 ? sites.data : "");
     VF_TRY_ALLOC(item->text, err);
-    if (pass->option == NULL) {
-        if (options.size > 0)
-            return vf_fail(err, VF_USAGE, "pass '%s' has no option '%s'", pass->name, options.data);
+    if (pass->option == NULL && options.size > 0)
+        return vf_fail(err, VF_USAGE, "pass '%s' has no option '%s'", pass->name, options.data);
+    if (pass->option == NULL)
         return VF_OK;
-    }
-    item->options = vf_arena_alloc(arena, pass->options_bytes);
-    VF_TRY_ALLOC(item->options, err);
     const char *owner = vf_arena_printf(arena, "pass '%s'", pass->name);
     VF_TRY_ALLOC(owner, err);
-    VF_TRY(vf_option_defaults(pass->option, item->options, arena, err));
     return vf_option_parse(pass->option, options, owner, item->options, arena, err);
 }
 
 static VfStatus add_item(Parser *parser, const VfPass *pass, const Words *words,
                          VfPipeline *pipeline, VfErr *err)
 {
-    if (is_in_list(parser->skip, pass->name))
+    if (vf_pass_is_listed(parser->skip, pass->name))
         return VF_OK;
-    VfPipelineItem *item = &pipeline->item[pipeline->n_item];
-    memset(item, 0, sizeof *item);
-    VF_TRY(make_item(parser->arena, pass, words, item, err));
+    VF_TRY(make_item(parser->arena, pass, words, &pipeline->item[pipeline->n_item], err));
     pipeline->n_item++;
     return VF_OK;
 }
@@ -192,8 +237,10 @@ VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, V
 {
     Parser parser = {.arena = arena, .skip = skip};
     *pipeline = (VfPipeline){0};
-    VF_TRY(check_skip(arena, skip, err));
+    VF_TRY(vf_pass_check_list(arena, skip, err));
     VF_TRY(split(&parser, text, err));
+    if (parser.n_words == 0)
+        return vf_fail(err, VF_USAGE, "no pass is named; 'none' stands for none");
     size_t room = parser.n_words * (size_t)vf_pass_count;
     pipeline->item = VF_NEW_ARRAY(arena, VfPipelineItem, room);
     VF_TRY_ALLOC(pipeline->item, err);
@@ -207,5 +254,5 @@ VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, V
         else if (strcmp(words->name, "none") != 0 || parser.n_words > 1)
             return vf_pass_unknown(words->name, err);
     }
-    return VF_OK;
+    return vf_pipeline_check_order(pipeline, err);
 }

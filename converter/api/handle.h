@@ -2,6 +2,7 @@
 #ifndef VF_API_HANDLE_H
 #define VF_API_HANDLE_H
 
+#include "converter/api/recipe.h"
 #include "converter/api/vitfold.h"
 #include "converter/data/array.h"
 #include "converter/onnx/import.h"
@@ -22,6 +23,8 @@ struct VitfoldModel {
     VfJournal *journal; /* of the last transform, or NULL */
     VfPassStats *stats;
     int32_t n_stats;
+    VfRecipe *recipe;      /* of the last transform, or NULL */
+    bool has_implied;      /* its default passes were not named one by one */
     VfExactness exactness; /* the least exact of the passes that edited */
 };
 

@@ -41,12 +41,32 @@ static VfStatus after_pass(void *self, const VfPass *pass, const VfModel *ir, Vf
     return status;
 }
 
-static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+/* The pipeline that is asked for, by words or by recipe, and its recipe. */
+static VfStatus choose_passes(VitfoldModel *model, const VitfoldPassOptions *options,
+                              VfPipeline *pipeline, VfErr *err)
 {
     const char *words = options->passes == NULL ? "default" : options->passes;
+    if (options->passes != NULL && options->recipe != NULL)
+        return vf_fail(err, VF_USAGE, "passes are named and a recipe is given: one of both");
+    model->recipe = VF_NEW(model->arena, VfRecipe);
+    VF_TRY_ALLOC(model->recipe, err);
+    model->has_implied = options->recipe != NULL || strcmp(words, "default") == 0;
+    if (options->recipe != NULL) {
+        VF_TRY(vf_recipe_load(model->arena, options->recipe, model->recipe, err));
+        VF_TRY(vf_recipe_pipeline(model->arena, model->recipe, options->recipe, options->skip,
+                                  pipeline, err));
+    } else {
+        model->recipe->is_bare = strcmp(words, "none") == 0;
+        VF_TRY(vf_pipeline_parse(model->arena, words, options->skip, pipeline, err));
+    }
+    return vf_recipe_describe(model->arena, pipeline, options->skip, model->recipe, err);
+}
+
+static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+{
     VfPipeline pipeline;
     Printer printer = {options};
-    VF_TRY(vf_pipeline_parse(model->arena, words, options->skip, &pipeline, err));
+    VF_TRY(choose_passes(model, options, &pipeline, err));
     bool is_printing = options->print != NULL && options->print_after != NULL;
     if (is_printing && strcmp(options->print_after, "all") != 0 &&
         vf_pass_find(options->print_after) == NULL)
@@ -55,7 +75,7 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
         .evaluator = vf_evaluator(),
         .log = &model->log,
         .stop_after = options->is_limited ? (int32_t)options->stop_after : -1,
-        .cleanup = strcmp(words, "none") != 0,
+        .cleanup = !model->recipe->is_bare,
         .after_pass = is_printing ? after_pass : NULL,
         .after_pass_self = &printer,
     };
@@ -101,7 +121,10 @@ size_t vitfold_model_n_refusal(const VitfoldModel *model)
 size_t vitfold_model_n_idle_pass(const VitfoldModel *model)
 {
     size_t n = 0;
-    for (int32_t i = 0; i < model->n_stats; i++)
-        n += model->stats[i].n_edit == 0 && !model->stats[i].pass->is_cleanup;
+    for (int32_t i = 0; i < model->n_stats; i++) {
+        const VfPass *pass = model->stats[i].pass;
+        bool is_implied = pass->is_cleanup || (model->has_implied && pass->is_default);
+        n += model->stats[i].n_edit == 0 && !is_implied;
+    }
     return n;
 }

@@ -45,6 +45,7 @@ typedef void VitfoldTextFn(void *user, const char *text, size_t size);
 
 typedef struct VitfoldPassOptions {
     const char *passes;      /* "default", "none", or a list with options; NULL: default */
+    const char *recipe;      /* file of a recipe in place of `passes`, or NULL */
     const char *skip;        /* passes to leave out */
     int64_t stop_after;      /* at most so many edits if limited */
     int is_limited;
@@ -57,8 +58,16 @@ typedef struct VitfoldPassOptions {
 VITFOLD_API int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
                                   VitfoldReport **report, VitfoldError *error);
 
-/* How many sites passes named in the options refused in the last vitfold_transform, and how many
- * of them found nothing to do. */
+/* The recipe of the last vitfold_transform: the passes it ran with all their options, as XML. The
+ * text belongs to the model. VITFOLD_USAGE if there was none, or if XML cannot hold a text. */
+VITFOLD_API int vitfold_model_recipe(const VitfoldModel *model, const char **text, size_t *size,
+                                     VitfoldError *error);
+
+/* The RelaxNG schema of recipes. */
+VITFOLD_API const char *vitfold_recipe_schema(size_t *size);
+
+/* How many sites passes refused in the last vitfold_transform, and how many passes found nothing to
+ * do. Clean-up does not count, nor do the default passes unless they were named one by one. */
 VITFOLD_API size_t vitfold_model_n_refusal(const VitfoldModel *model);
 VITFOLD_API size_t vitfold_model_n_idle_pass(const VitfoldModel *model);
 

@@ -4,7 +4,7 @@
 
 typedef struct Options {
     CommonOptions common;
-    const char *out, *passes, *skip, *report, *print_after;
+    const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after;
     int64_t stop_after;
     int external_data;
     bool check, strict;
@@ -15,8 +15,13 @@ typedef struct Options {
 static const VfOption table[] = {
     {"output", "the file to write, if it is not the second operand", VF_OPTION_STRING,
      offsetof(Options, out), .letter = 'o', .value = "OUT.onnx"},
-    {"passes", "passes in order, with options: softmax-to-relu:act=relu,sites=0-5; 'none' for none",
-     VF_OPTION_STRING, offsetof(Options, passes), "default", .letter = 'p', .value = "LIST"},
+    {"passes", "passes in order, with options: softmax-to-relu:act=relu,sites=0-5; 'none' for "
+     "none, 'default' (also when nothing is named) for the exact and rounding ones",
+     VF_OPTION_STRING, offsetof(Options, passes), .letter = 'p', .value = "LIST"},
+    {"recipe", "the passes of a recipe, as --save-recipe writes it", VF_OPTION_STRING,
+     offsetof(Options, recipe), .value = "FILE.xml"},
+    {"save-recipe", "write the passes that are run, with all their options, for --recipe",
+     VF_OPTION_STRING, offsetof(Options, save_recipe), .value = "FILE.xml"},
     {"skip", "passes to leave out", VF_OPTION_STRING, offsetof(Options, skip), .value = "LIST"},
     {"report", "what each pass changed: a diff (.txt) or JSON (.json)", VF_OPTION_STRING,
      offsetof(Options, report), .value = "FILE"},
@@ -45,7 +50,7 @@ typedef struct Conversion {
     VitfoldModel *model;
     VitfoldDim *dim;
     VitfoldReport *journal;
-    VfOutFile *report; /* written, without its name until the model is there */
+    VfOutFile *report, *recipe; /* written, without their names until the model is there */
 } Conversion;
 
 static bool ends_in(const char *word, const char *suffix)
@@ -54,12 +59,15 @@ static bool ends_in(const char *word, const char *suffix)
     return n >= m && strcmp(word + n - m, suffix) == 0;
 }
 
-/* One file for two products would hold the last one only, and a report is no model. */
+/* One file for two products would hold the last one only, and a report is no model. A recipe may
+ * be put into its full form in place. */
 static int check_distinct(const Conversion *cx, VfErr *err)
 {
     const VfOptionMaybe *json = &cx->cli->common->json;
-    const char *file[] = {cx->in, cx->out, cx->options->report,
-                          json->is_given ? json->value : NULL};
+    const char *recipe = cx->options->recipe, *saved = cx->options->save_recipe;
+    bool is_renewed = recipe != NULL && saved != NULL && strcmp(recipe, saved) == 0;
+    const char *file[] = {cx->in, cx->out, is_renewed ? NULL : recipe, cx->options->report,
+                          json->is_given ? json->value : NULL, saved};
     enum { N_FILE = sizeof file / sizeof *file, FIRST_REPORT = 2 };
     for (int i = FIRST_REPORT; i < N_FILE; i++)
         for (int k = 0; k < i && file[i] != NULL; k++)
@@ -93,6 +101,7 @@ static int transform(Conversion *cx, VfErr *err)
     const Options *options = cx->options;
     VitfoldPassOptions passes = {
         .passes = options->passes,
+        .recipe = options->recipe,
         .skip = options->skip,
         .stop_after = options->stop_after,
         .is_limited = options->stop_after >= 0,
@@ -110,8 +119,7 @@ static int transform(Conversion *cx, VfErr *err)
 static int check_strict(const Conversion *cx, VfErr *err)
 {
     size_t n_refusal = vitfold_model_n_refusal(cx->model);
-    bool is_named = strcmp(cx->options->passes, "default") != 0;
-    size_t n_idle = is_named ? vitfold_model_n_idle_pass(cx->model) : 0;
+    size_t n_idle = vitfold_model_n_idle_pass(cx->model);
     if (!cx->options->strict || n_refusal + n_idle == 0)
         return VITFOLD_OK;
     size_t size;
@@ -143,6 +151,14 @@ static int validate(Conversion *cx, VfErr *err)
     return shown != VITFOLD_OK ? shown : status;
 }
 
+static VfStatus write_beside(const char *path, const char *text, size_t size, VfOutFile **out,
+                             VfErr *err)
+{
+    VF_TRY(vf_out_open(path, out, err));
+    VF_TRY(vf_out_write(*out, text, size, err));
+    return vf_out_finish(*out, err);
+}
+
 static VfStatus write_report(Conversion *cx, VfErr *err)
 {
     const char *path = cx->options->report;
@@ -151,9 +167,25 @@ static VfStatus write_report(Conversion *cx, VfErr *err)
         return VF_OK;
     const char *text = ends_in(path, ".json") ? vitfold_report_json(cx->journal, &size)
                                               : vitfold_report_text(cx->journal, &size);
-    VF_TRY(vf_out_open(path, &cx->report, err));
-    VF_TRY(vf_out_write(cx->report, text, size, err));
-    return vf_out_finish(cx->report, err);
+    return write_beside(path, text, size, &cx->report, err);
+}
+
+static VfStatus write_recipe(Conversion *cx, VfErr *err)
+{
+    const char *path = cx->options->save_recipe, *text;
+    size_t size;
+    if (path == NULL)
+        return VF_OK;
+    int status = vitfold_model_recipe(cx->model, &text, &size, err);
+    return status != VITFOLD_OK ? (VfStatus)status
+                                : write_beside(path, text, size, &cx->recipe, err);
+}
+
+static VfStatus commit(VfOutFile **file, VfErr *err)
+{
+    VfOutFile *out = *file;
+    *file = NULL;
+    return out == NULL ? VF_OK : vf_out_commit(out, err);
 }
 
 static int save(Conversion *cx, VfErr *err)
@@ -161,12 +193,13 @@ static int save(Conversion *cx, VfErr *err)
     VitfoldSaveOptions saving = {.external_data = cx->options->external_data};
     int status = (int)write_report(cx, err);
     if (status == VITFOLD_OK)
+        status = (int)write_recipe(cx, err);
+    if (status == VITFOLD_OK)
         status = vitfold_model_save(cx->model, cx->out, &saving, err);
-    if (status == VITFOLD_OK && cx->report != NULL) {
-        VfOutFile *report = cx->report;
-        cx->report = NULL;
-        status = (int)vf_out_commit(report, err);
-    }
+    if (status == VITFOLD_OK)
+        status = (int)commit(&cx->report, err);
+    if (status == VITFOLD_OK)
+        status = (int)commit(&cx->recipe, err);
     return status;
 }
 
@@ -201,6 +234,7 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     Conversion cx = {.cli = cli, .options = options};
     int status = convert(&cx, path, err);
     vf_out_abandon(cx.report);
+    vf_out_abandon(cx.recipe);
     vitfold_report_free(cx.journal);
     vitfold_model_free(cx.model);
     return status;

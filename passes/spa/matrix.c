@@ -1,0 +1,135 @@
+#include "passes/spa/matrix.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+VfStatus vf_matrix_new(VfArena *arena, int32_t n_row, int32_t n_col, VfMatrix *m, VfErr *err)
+{
+    if (n_row < 1 || n_col < 1 || n_row > VF_MATRIX_MAX || n_col > VF_MATRIX_MAX)
+        return vf_fail(err, VF_UNSUPPORTED, "a matrix of %d x %d is not between 1 and %d a side",
+                       n_row, n_col, VF_MATRIX_MAX);
+    *m = (VfMatrix){n_row, n_col, VF_NEW_ARRAY(arena, double, (size_t)n_row * (size_t)n_col)};
+    VF_TRY_ALLOC(m->at, err);
+    return VF_OK;
+}
+
+VfStatus vf_matrix_identity(VfArena *arena, int32_t n, VfMatrix *m, VfErr *err)
+{
+    VF_TRY(vf_matrix_new(arena, n, n, m, err));
+    for (int32_t i = 0; i < n; i++)
+        vf_matrix_row(m, i)[i] = 1;
+    return VF_OK;
+}
+
+/* y += f x */
+static void add_scaled(int32_t n, double f, const double *restrict x, double *restrict y)
+{
+    for (int32_t i = 0; i < n; i++)
+        y[i] += f * x[i];
+}
+
+void vf_matrix_multiply(const VfMatrix *a, const VfMatrix *b, VfMatrix *out)
+{
+    memset(out->at, 0, (size_t)out->n_row * (size_t)out->n_col * sizeof *out->at);
+    for (int32_t i = 0; i < a->n_row; i++)
+        for (int32_t k = 0; k < a->n_col; k++)
+            if (vf_matrix_row(a, i)[k] != 0)
+                add_scaled(b->n_col, vf_matrix_row(a, i)[k], vf_matrix_row(b, k),
+                           vf_matrix_row(out, i));
+}
+
+/* Four sums, so that one addition need not wait for the other. */
+static double dot(int32_t n, const double *x, const double *y)
+{
+    double sum[4] = {0, 0, 0, 0};
+    int32_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int32_t k = 0; k < 4; k++)
+            sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void vf_matrix_multiply_transposed(const VfMatrix *a, const VfMatrix *b, VfMatrix *out)
+{
+    for (int32_t i = 0; i < a->n_row; i++)
+        for (int32_t j = 0; j < b->n_row; j++)
+            vf_matrix_row(out, i)[j] = dot(a->n_col, vf_matrix_row(a, i), vf_matrix_row(b, j));
+}
+
+void vf_matrix_from_eigen(const VfMatrix *v, const double *w, VfMatrix *out)
+{
+    memset(out->at, 0, (size_t)out->n_row * (size_t)out->n_col * sizeof *out->at);
+    for (int32_t k = 0; k < v->n_row; k++)
+        for (int32_t i = 0; i < v->n_col; i++)
+            add_scaled(v->n_col, w[k] * vf_matrix_row(v, k)[i], vf_matrix_row(v, k),
+                       vf_matrix_row(out, i));
+}
+
+/* (x, y) <- (c x - s y, s x + c y) */
+static void rotate(int32_t n, double c, double s, double *restrict x, double *restrict y)
+{
+    for (int32_t i = 0; i < n; i++) {
+        double f = y[i];
+        y[i] = s * x[i] + c * f;
+        x[i] = c * x[i] - s * f;
+    }
+}
+
+/* The first row at or after `from` whose coupling to the next is lost in rounding. */
+static int32_t find_split(int32_t n, const double *diagonal, const double *off, int32_t from)
+{
+    int32_t m = from;
+    while (m + 1 < n &&
+           fabs(off[m]) > DBL_EPSILON * 0.5 * (fabs(diagonal[m]) + fabs(diagonal[m + 1])))
+        m++;
+    return m;
+}
+
+/* One sweep of rotations that chases the bulge from row m up to row `from`. */
+static void sweep(double *diagonal, double *off, int32_t from, int32_t m, VfMatrix *v)
+{
+    double g = (diagonal[from + 1] - diagonal[from]) / (2 * off[from]);
+    double r = hypot(g, 1);
+    g = diagonal[m] - diagonal[from] + off[from] / (g + copysign(r, g));
+    double s = 1, c = 1, p = 0;
+    for (int32_t i = m - 1; i >= from; i--) {
+        double f = s * off[i], b = c * off[i];
+        r = hypot(f, g);
+        off[i + 1] = r;
+        if (r == 0) {
+            diagonal[i + 1] -= p;
+            off[m] = 0;
+            return;
+        }
+        s = f / r;
+        c = g / r;
+        g = diagonal[i + 1] - p;
+        r = (diagonal[i] - g) * s + 2 * c * b;
+        p = s * r;
+        diagonal[i + 1] = g + p;
+        g = c * r - b;
+        rotate(v->n_col, c, s, vf_matrix_row(v, i), vf_matrix_row(v, i + 1));
+    }
+    diagonal[from] -= p;
+    off[from] = g;
+    off[m] = 0;
+}
+
+VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfMatrix *v, VfErr *err)
+{
+    /* Two sweeps a value are usual; far more means that the numbers are not finite. */
+    enum { MOST_SWEEPS = 60 };
+    off[n - 1] = 0;
+    for (int32_t from = 0; from < n; from++) {
+        int n_sweep = 0;
+        for (int32_t m; (m = find_split(n, diagonal, off, from)) != from;) {
+            if (n_sweep++ == MOST_SWEEPS)
+                return vf_fail(err, VF_INTERNAL, "no eigenvalues of a matrix of size %d", n);
+            sweep(diagonal, off, from, m, v);
+        }
+    }
+    return VF_OK;
+}

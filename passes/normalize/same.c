@@ -34,9 +34,24 @@ static bool is_same_view(const VfType *a, const VfType *b)
     return n_open <= 1;
 }
 
+/* Is it only there to give a graph output its name, where the operand cannot have that name: an
+ * input, a constant, a value of another graph, another output? Bodies of functions are to be inlined,
+ * where nothing is an output. */
+static bool names_output(const VfNode *node)
+{
+    const VfValue *x = vf_node_in(node, 0), *y = vf_node_out(node, 0);
+    if (x == NULL || y == NULL || y->n_use == 0 || node->graph->function != NULL)
+        return false;
+    for (const VfUse *use = y->first_use; use != NULL; use = use->next) {
+        if (use->node->op != VF_OP_RETURN)
+            return false;
+    }
+    return x->kind != VF_VALUE_RESULT || x->graph != node->graph || vf_value_is_output(x);
+}
+
 VfValue *vf_same_identity(const VfNode *node)
 {
-    return vf_node_in(node, 0);
+    return names_output(node) ? NULL : vf_node_in(node, 0);
 }
 
 /* Dropout at inference hands its operand on; the mask must not be read. */

@@ -216,7 +216,6 @@ static bool find_gelu(VfNode *node, VfValue **x, VfValue **y)
 static const char *why_not(VfPassCx *cx, const VfValue *x, const VfValue *y)
 {
     VfFuseSite site;
-    int64_t opset = vf_graph_opset(y->graph, vf_bytes(""));
     if (!vf_fuse_collect(x, y, &site))
         return "it has too many nodes";
     const VfValue *shared = vf_fuse_shared(&site);
@@ -225,9 +224,6 @@ static const char *why_not(VfPassCx *cx, const VfValue *x, const VfValue *y)
                                vf_value_label(shared));
     if (!vf_fuse_same_type(x, y) || !vf_dtype_info(x->type.dtype)->is_float)
         return "its result is not known to have the type of its operand";
-    if (opset < GELU_OPSET)
-        return vf_arena_printf(cx->arena, "opset %d has no Gelu, which came with %d", (int)opset,
-                               GELU_OPSET);
     return NULL;
 }
 
@@ -261,6 +257,10 @@ static VfStatus visit(VfPassCx *cx, VfNode *node, void *self, VfErr *err)
     const char *why = why_not(cx, x, y);
     if (why != NULL)
         return vf_pass_refuse(cx, label, y->def, err, "%s", why);
+    int64_t opset = vf_graph_opset(y->graph, vf_bytes(""));
+    if (opset < GELU_OPSET)
+        return vf_pass_no_site(cx, label, y->def, err, "opset %d has no Gelu, which came with %d",
+                               (int)opset, GELU_OPSET);
     return fuse(cx, node->op, x, y, err);
 }
 

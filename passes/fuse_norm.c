@@ -46,7 +46,6 @@ static bool is_part(const VfLayerNorm *norm, const VfValue *value)
 static const char *why_not(VfPassCx *cx, const VfLayerNorm *norm)
 {
     VfFuseSite site;
-    int64_t opset = vf_graph_opset(norm->last->graph, vf_bytes(""));
     if (!is_over_last(norm))
         return "it normalises over axes that are not the last ones";
     if (!vf_fuse_collect(norm->x, norm->y, &site))
@@ -62,11 +61,26 @@ static const char *why_not(VfPassCx *cx, const VfLayerNorm *norm)
     if (!is_part(norm, norm->scale) || !is_part(norm, norm->shift) ||
         !vf_fuse_same_type(norm->x, norm->y))
         return "its result has another type than what it normalises";
-    if (opset < (norm->is_rms ? RMS_OPSET : LAYER_OPSET))
-        return vf_arena_printf(cx->arena, "opset %d has no %s, which came with %d", (int)opset,
-                               norm->is_rms ? "RMSNormalization" : "LayerNormalization",
-                               norm->is_rms ? RMS_OPSET : LAYER_OPSET);
     return NULL;
+}
+
+static int32_t opset_of_operator(const VfLayerNorm *norm)
+{
+    return norm->is_rms ? RMS_OPSET : LAYER_OPSET;
+}
+
+static bool opset_has_it(const VfLayerNorm *norm)
+{
+    return vf_graph_opset(norm->last->graph, vf_bytes("")) >= opset_of_operator(norm);
+}
+
+static VfStatus tell_opset(VfPassCx *cx, const VfLayerNorm *norm, VfErr *err)
+{
+    return vf_pass_no_site(cx, norm->label, norm->last, err,
+                           "opset %d has no %s, which came with %d",
+                           (int)vf_graph_opset(norm->last->graph, vf_bytes("")),
+                           norm->is_rms ? "RMSNormalization" : "LayerNormalization",
+                           opset_of_operator(norm));
 }
 
 /* --- building --- */
@@ -163,7 +177,9 @@ static VfStatus sweep(VfPassCx *cx, bool is_last, VfErr *err)
         const char *why = why_not(cx, norm);
         if (why != NULL && is_last)
             VF_TRY(vf_pass_refuse(cx, norm->label, norm->last, err, "%s", why));
-        if (why == NULL && !is_last)
+        if (why == NULL && is_last && !opset_has_it(norm))
+            VF_TRY(tell_opset(cx, norm, err));
+        if (why == NULL && !is_last && opset_has_it(norm))
             VF_TRY(fuse(cx, norm, err));
     }
     return VF_OK;

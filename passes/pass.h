@@ -68,6 +68,11 @@ bool vf_pass_may_edit(const VfPassCx *cx);
 VfStatus vf_pass_refuse(VfPassCx *cx, const char *site, const VfNode *node, VfErr *err,
                         const char *fmt, ...) VF_PRINTF(5, 6);
 
+/* The same where there is nothing to refuse, because the model's opset lacks the operator that the
+ * pass would put in place: it is told, but does not count where every site has to be changed. */
+VfStatus vf_pass_no_site(VfPassCx *cx, const char *site, const VfNode *node, VfErr *err,
+                         const char *fmt, ...) VF_PRINTF(5, 6);
+
 /* --- walking; visit.c --- */
 
 /* Visit the main graph, its subgraphs (in graph order, outer first) and all function bodies. */

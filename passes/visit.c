@@ -12,15 +12,29 @@ bool vf_pass_may_edit(const VfPassCx *cx)
     return cx->n_edit_max < 0 || cx->journal->n_edit < cx->n_edit_max;
 }
 
+enum { REASON_BYTES = 1024 };
+
 VfStatus vf_pass_refuse(VfPassCx *cx, const char *site, const VfNode *node, VfErr *err,
                         const char *fmt, ...)
 {
-    char reason[1024];
+    char reason[REASON_BYTES];
     va_list args;
     va_start(args, fmt);
     vsnprintf(reason, sizeof reason, fmt, args);
     va_end(args);
     VfRefusal refusal = {.pass = cx->pass, .site = site, .node = node, .reason = reason};
+    return vf_journal_refuse(cx->journal, &refusal, err);
+}
+
+VfStatus vf_pass_no_site(VfPassCx *cx, const char *site, const VfNode *node, VfErr *err,
+                         const char *fmt, ...)
+{
+    char reason[REASON_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof reason, fmt, args);
+    va_end(args);
+    VfRefusal refusal = {cx->pass, site, node, reason, true};
     return vf_journal_refuse(cx->journal, &refusal, err);
 }
 

@@ -115,7 +115,10 @@ int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
 
 size_t vitfold_model_n_refusal(const VitfoldModel *model)
 {
-    return model->journal == NULL ? 0 : (size_t)model->journal->n_refusal;
+    size_t n = 0;
+    for (int32_t i = 0; model->journal != NULL && i < model->journal->n_refusal; i++)
+        n += !model->journal->refusal[i].is_no_site;
+    return n;
 }
 
 size_t vitfold_model_n_idle_pass(const VitfoldModel *model)

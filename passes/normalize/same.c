@@ -35,8 +35,8 @@ static bool is_same_view(const VfType *a, const VfType *b)
 }
 
 /* Is it only there to give a graph output its name, where the operand cannot have that name: an
- * input, a constant, a value of another graph, another output? Bodies of functions are to be inlined,
- * where nothing is an output. */
+ * input, a constant, a value of another graph, another output? Functions are to be inlined, and
+ * then nothing in them is an output. */
 static bool names_output(const VfNode *node)
 {
     const VfValue *x = vf_node_in(node, 0), *y = vf_node_out(node, 0);

@@ -34,6 +34,7 @@ typedef struct VfRefusal {
     const char *site;   /* label of the site */
     const VfNode *node; /* the node the reason is about */
     const char *reason; /* one sentence a user can act on */
+    bool is_no_site;    /* told for the user: the model's opset has nothing to put there */
 } VfRefusal;
 
 typedef struct VfJournal {

@@ -120,6 +120,14 @@ START_TEST(a_refused_conversion_writes_nothing)
 }
 END_TEST
 
+/* Opset 17 has no Gelu: that is told, but nobody could have fused one. */
+START_TEST(an_operator_of_a_later_opset_is_no_refusal)
+{
+    const VfToolResult *result = expect(0, "convert " MODEL " @a.onnx --strict");
+    ck_assert_ptr_nonnull(strstr(result->out, "opset 17 has no Gelu, which came with 20"));
+}
+END_TEST
+
 START_TEST(the_journal_is_text_or_json)
 {
     json_error_t error;
@@ -193,6 +201,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, no_passes_change_no_bit);
     tcase_add_test(tests, external_data_goes_beside_the_model);
     tcase_add_test(tests, a_refused_conversion_writes_nothing);
+    tcase_add_test(tests, an_operator_of_a_later_opset_is_no_refusal);
     tcase_add_test(tests, the_journal_is_text_or_json);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);

@@ -11,7 +11,7 @@
 #include "passes/spa/schedule.h"
 
 /* A function on the spectrum: scale / (m + x), or the root scale sqrt((last_m + x) / (m + x)),
- * whose numerator is 1 where last_m is INFINITY. */
+ * whose numerator is 1 where last_m is (double)INFINITY. */
 typedef struct Function {
     bool is_root;
     double scale, m, last_m;
@@ -76,7 +76,7 @@ static Function layer_of(const VfSpaSpec *spec, int32_t l)
 {
     Function now = kernel_of(spec, l);
     if (l == 1)
-        return (Function){true, sqrt(now.scale), now.m, INFINITY};
+        return (Function){true, sqrt(now.scale), now.m, (double)INFINITY};
     Function last = kernel_of(spec, l - 1);
     return (Function){true, sqrt(now.scale / last.scale), now.m, last.m};
 }

@@ -118,17 +118,19 @@ static void finish_row(VfSpaLayer *layer, int32_t i, double floor)
 {
     double *a = vf_matrix_row(&layer->A, i), *b = vf_matrix_row(&layer->B, i);
     int32_t n = row_length(layer, i);
-    double most = -INFINITY, sum = 0, check = 0;
+    double least = -(double)INFINITY, sum = 0, check = 0;
     for (int32_t j = 0; j < n; j++)
-        most = fmax(most, b[j]);
+        least = fmax(least, b[j]);
+    least += log(floor);
     for (int32_t j = 0; j < n; j++) {
-        b[j] = fmax(b[j], most + log(floor));
+        b[j] = fmax(b[j], least);
         a[j] = exp(b[j]);
         sum += a[j];
     }
     layer->D[i] = sum;
+    double log_sum = log(sum);
     for (int32_t j = 0; j < n; j++) {
-        b[j] -= log(sum);
+        b[j] -= log_sum;
         check += exp(b[j]);
     }
     layer->row_error = fmax(layer->row_error, fabs(check - 1));
@@ -136,8 +138,8 @@ static void finish_row(VfSpaLayer *layer, int32_t i, double floor)
 
 static void finish(const VfSpaSpec *spec, VfSpaLayer *layer, bool has_log)
 {
-    layer->smallest = INFINITY;
-    layer->largest = -INFINITY;
+    layer->smallest = (double)INFINITY;
+    layer->largest = -(double)INFINITY;
     for (int32_t i = 0; i < layer->A.n_row; i++) {
         for (int32_t j = 0; j < row_length(layer, i); j++) {
             double a = vf_matrix_row(&layer->A, i)[j];

@@ -114,7 +114,8 @@ typedef struct VfSpaStack {
 } VfSpaStack;
 
 /* All layers, checked. A stack whose smallest entry is below -1e-12 of its largest cannot be a
- * softmax: AUTO then takes r where there is a grid, else u; an explicit kernel is VF_UNSUPPORTED.
+ * softmax, one whose product error is above 1e-6 is not what was asked for: AUTO then takes r
+ * where there is a grid, else u or u-causal; an explicit kernel is VF_UNSUPPORTED.
  * VF_UNSUPPORTED too: more than VF_SPA_STACK_BYTES of matrices. Memory in `arena`. */
 VfStatus vf_spa_stack(VfArena *arena, const VfSpaSpec *spec, VfSpaStack *stack, VfErr *err);
 

@@ -13,7 +13,7 @@ static double log_one_less_exp(double x)
 VfSpaDecay vf_spa_decay(double gamma_last, int32_t depth, int32_t l)
 {
     if (l == 0)
-        return (VfSpaDecay){INFINITY, 0, 1, 1};
+        return (VfSpaDecay){(double)INFINITY, 0, 1, 1};
     double gamma = gamma_last;
     double share = log_one_less_exp(2 * gamma_last) * l / depth;
     if (l < depth)

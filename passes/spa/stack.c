@@ -49,7 +49,7 @@ static VfStatus check_product(VfArena *scratch, VfSpaStack *stack, VfErr *err)
 static void check_layers(VfSpaStack *stack)
 {
     VfSpaCheck *check = &stack->check;
-    *check = (VfSpaCheck){.smallest = INFINITY, .largest = -INFINITY};
+    *check = (VfSpaCheck){.smallest = (double)INFINITY, .largest = -(double)INFINITY};
     for (int32_t l = 0; l < stack->n_layer; l++) {
         const VfSpaLayer *layer = &stack->layer[l];
         if (layer->smallest < check->smallest) {
@@ -81,28 +81,48 @@ static VfStatus build(VfArena *arena, const VfSpaSpec *spec, VfSpaStack *stack, 
     return status;
 }
 
-static bool is_usable(const VfSpaCheck *check)
+static bool is_negative(const VfSpaCheck *check)
 {
-    return check->smallest >= -1e-12 * check->largest;
+    return !(check->smallest >= -1e-12 * check->largest);
+}
+
+/* 1e-6 is about what float constants cost anyway; roots of nearly singular kernels get there. */
+static bool is_off(const VfSpaCheck *check)
+{
+    return !(check->product_error <= 1e-6);
+}
+
+static const char *fault_text(VfArena *arena, const VfSpaStack *stack)
+{
+    const VfSpaCheck *check = &stack->check;
+    const char *name = vf_spa_kernel_name(stack->spec.kernel);
+    if (is_negative(check))
+        return vf_arena_printf(arena, "kernel '%s' has an entry %.3g in layer %d", name,
+                               check->smallest, check->smallest_layer);
+    return vf_arena_printf(arena, "the layers of kernel '%s' miss its last kernel by %.3g", name,
+                           check->product_error);
+}
+
+/* What AUTO takes when its first choice has a fault. */
+static VfSpaKernel second_choice(const VfSpaSpec *spec)
+{
+    if (spec->is_causal)
+        return VF_SPA_UNIFORM_CAUSAL;
+    return spec->grid_h > 0 && spec->grid_w > 0 ? VF_SPA_GRAPH : VF_SPA_UNIFORM;
 }
 
 VfStatus vf_spa_stack(VfArena *arena, const VfSpaSpec *spec, VfSpaStack *stack, VfErr *err)
 {
     *stack = (VfSpaStack){0};
     VF_TRY(build(arena, spec, stack, err));
-    if (is_usable(&stack->check))
+    if (!is_negative(&stack->check) && !is_off(&stack->check))
         return VF_OK;
-    const char *why = vf_arena_printf(arena, "kernel '%s' has an entry %.3g in layer %d",
-                                      vf_spa_kernel_name(stack->spec.kernel),
-                                      stack->check.smallest, stack->check.smallest_layer);
+    const char *why = fault_text(arena, stack);
     VF_TRY_ALLOC(why, err);
     if (spec->kernel != VF_SPA_AUTO)
         return vf_fail(err, VF_UNSUPPORTED, "%s", why);
     VfSpaSpec other = *spec;
-    bool has_grid = spec->grid_h > 0 && spec->grid_w > 0;
-    other.kernel = has_grid && !spec->is_causal ? VF_SPA_GRAPH
-                   : spec->is_causal            ? VF_SPA_UNIFORM_CAUSAL
-                                                : VF_SPA_UNIFORM;
+    other.kernel = second_choice(spec);
     other.target = 0; /* γ of one kernel says nothing about another */
     VF_TRY(build(arena, &other, stack, err));
     stack->fallback = why;

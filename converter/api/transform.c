@@ -4,6 +4,7 @@
 #include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
 #include "passes/ir/vft.h"
+#include "passes/opset/opset.h"
 
 const char *vf_exactness_name(VfExactness exactness)
 {
@@ -62,6 +63,16 @@ static VfStatus choose_passes(VitfoldModel *model, const VitfoldPassOptions *opt
     return vf_recipe_describe(model->arena, pipeline, options->skip, model->recipe, err);
 }
 
+/* Before the passes: a newer opset has operators that they put in place. */
+static VfStatus change_versions(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+{
+    if (options->opset != 0)
+        VF_TRY(vf_opset_change(model->ir, options->opset, vf_evaluator(), model->journal, err));
+    if (options->ir_version != 0)
+        VF_TRY(vf_ir_version_change(model->ir, options->ir_version, err));
+    return VF_OK;
+}
+
 static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
 {
     VfPipeline pipeline;
@@ -84,6 +95,7 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
     model->stats = VF_NEW_ARRAY(model->arena, VfPassStats,
                                 (size_t)vf_pipeline_stats_max(&pipeline));
     VF_TRY_ALLOC(model->stats, err);
+    VF_TRY(change_versions(model, options, err));
     return vf_pipeline_run(model->ir, &pipeline, &running, model->journal, model->stats,
                            &model->n_stats, err);
 }

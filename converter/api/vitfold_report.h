@@ -47,6 +47,8 @@ typedef struct VitfoldPassOptions {
     const char *passes;      /* "default", "none", or a list with options; NULL: default */
     const char *recipe;      /* file of a recipe in place of `passes`, or NULL */
     const char *skip;        /* passes to leave out */
+    int64_t opset;           /* version of the default domain to go to first; 0: as it is */
+    int64_t ir_version;      /* IR version to go to; 0: as it is */
     int64_t stop_after;      /* at most so many edits if limited */
     int is_limited;
     const char *print_after; /* pass after which `print` is called; "all": after each */

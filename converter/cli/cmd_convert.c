@@ -5,7 +5,7 @@
 typedef struct Options {
     CommonOptions common;
     const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after;
-    int64_t stop_after;
+    int64_t stop_after, opset, ir_version;
     int external_data;
     bool check, strict;
     VfOptionList dim;
@@ -30,6 +30,10 @@ static const VfOption table[] = {
     {"strict", "a site that is refused, or a named pass without a site, is an error; nothing is "
      "written", VF_OPTION_BOOL, offsetof(Options, strict)},
     {"dim", "fix a symbolic dimension", VF_OPTION_LIST, offsetof(Options, dim), .value = "NAME=N"},
+    {"opset", "the opset to write; it is changed before the passes run; 0: that of the model",
+     VF_OPTION_INT, offsetof(Options, opset), "0", 0, 1e9},
+    {"ir-version", "the IR version to write; 0: that of the model", VF_OPTION_INT,
+     offsetof(Options, ir_version), "0", 0, 1e9},
     {"external-data", "weights in OUT.onnx.data; auto: above 2 GB", VF_OPTION_CHOICE,
      offsetof(Options, external_data), "auto", .choices = "auto|always|never"},
     {"stop-after", "at most N edits; -1: no limit", VF_OPTION_INT, offsetof(Options, stop_after),
@@ -103,6 +107,8 @@ static int transform(Conversion *cx, VfErr *err)
         .passes = options->passes,
         .recipe = options->recipe,
         .skip = options->skip,
+        .opset = options->opset,
+        .ir_version = options->ir_version,
         .stop_after = options->stop_after,
         .is_limited = options->stop_after >= 0,
         .print_after = options->print_after,

@@ -278,7 +278,7 @@ void vf_rewrite_set_in(VfRewrite *rw, VfNode *node, int32_t slot, VfValue *to)
 {
     if (rw->status != VF_OK)
         return;
-    if (to == NULL || slot < 0 || slot > node->n_in)
+    if (to == NULL || slot < 0 || slot > node->n_in + (int32_t)rw->n_set_in)
         vf_rewrite_fail(rw, VF_INTERNAL, "an operand is set to none or past the end");
     else
         PUSH(rw, set_in, (VfSetIn){node, slot, to == VF_NO_OPERAND ? NULL : to});

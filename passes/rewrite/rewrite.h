@@ -75,7 +75,7 @@ VfValue *vf_rewrite_clip(VfRewrite *rw, VfValue *x, double low, double high);
  * `to`. Operands of new nodes are not touched, so `to` may be computed from `from`. */
 void vf_rewrite_replace(VfRewrite *rw, VfValue *from, VfValue *to);
 /* At commit, operand `slot` of the kept `node` becomes `to` (VF_NO_OPERAND: omitted; slot == n_in:
- * appended). */
+ * appended, and so on for several in a row). */
 void vf_rewrite_set_in(VfRewrite *rw, VfNode *node, int32_t slot, VfValue *to);
 /* At commit, the node or constant of `value`, which nothing reads, is removed, and what lives only
  * for it. */

@@ -128,6 +128,26 @@ START_TEST(an_operator_of_a_later_opset_is_no_refusal)
 }
 END_TEST
 
+/* The opset is raised first, so that the passes find its operators. */
+START_TEST(the_opset_can_be_chosen)
+{
+    const VfToolResult *result = expect(0, "convert " MODEL " @a.onnx --opset 20 --strict --check");
+    ck_assert_ptr_nonnull(strstr(result->out, "fuse-gelu       rounding       4           0"));
+    expect(0, "compare " MODEL " @a.onnx --dim batch=5");
+    expect(0, "convert " MODEL " @b.onnx --opset 24 --ir-version 10 --passes none");
+    expect(0, "compare " MODEL " @b.onnx --exact");
+    result = expect(0, "inspect --json @b.onnx");
+    ck_assert_ptr_nonnull(strstr(result->out, "24"));
+    size_t before = vf_temp_folder_count(folder);
+    result = expect(4, "convert @a.onnx @c.onnx --opset 19");
+    ck_assert_ptr_nonnull(strstr(result->message, "opset 20 cannot become 19 for 4 of the"));
+    expect(2, "convert " MODEL " @c.onnx --opset 99");
+    expect(2, "convert " MODEL " @c.onnx --ir-version 99");
+    expect(4, "convert %onnx/full.onnx @c.onnx --ir-version 3");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), before);
+}
+END_TEST
+
 START_TEST(the_journal_is_text_or_json)
 {
     json_error_t error;
@@ -202,6 +222,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, external_data_goes_beside_the_model);
     tcase_add_test(tests, a_refused_conversion_writes_nothing);
     tcase_add_test(tests, an_operator_of_a_later_opset_is_no_refusal);
+    tcase_add_test(tests, the_opset_can_be_chosen);
     tcase_add_test(tests, the_journal_is_text_or_json);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);

@@ -55,8 +55,9 @@ int vitfold_model_load(const char *path, const VitfoldLoadOptions *options, Vitf
     return (int)status;
 }
 
-int vitfold_model_save(const VitfoldModel *model, const char *path,
-                       const VitfoldSaveOptions *options, VitfoldError *err)
+int vitfold_model_prepare(const VitfoldModel *model, const char *path,
+                          const VitfoldSaveOptions *options, VitfoldSaving **saving,
+                          VitfoldError *err)
 {
     static const VfExternalData where[] = {[VITFOLD_EXTERNAL_AUTO] = VF_EXTERNAL_AUTO,
                                            [VITFOLD_EXTERNAL_ALWAYS] = VF_EXTERNAL_ALWAYS,
@@ -65,7 +66,29 @@ int vitfold_model_save(const VitfoldModel *model, const char *path,
     if (choice < 0 || choice > VITFOLD_EXTERNAL_NEVER)
         return (int)vf_fail(err, VF_USAGE, "no way %d to keep external data", choice);
     VfExportOptions exporting = {where[choice]};
-    return (int)vf_onnx_export(model->ir, path, &exporting, err);
+    VfPrepared *prepared;
+    VfStatus status = vf_onnx_prepare(model->ir, path, &exporting, &prepared, err);
+    if (status == VF_OK)
+        *saving = (VitfoldSaving *)prepared;
+    return (int)status;
+}
+
+int vitfold_saving_commit(VitfoldSaving *saving, VitfoldError *err)
+{
+    return (int)vf_prepared_commit((VfPrepared *)saving, err);
+}
+
+void vitfold_saving_abandon(VitfoldSaving *saving)
+{
+    vf_prepared_abandon((VfPrepared *)saving);
+}
+
+int vitfold_model_save(const VitfoldModel *model, const char *path,
+                       const VitfoldSaveOptions *options, VitfoldError *err)
+{
+    VitfoldSaving *saving;
+    int status = vitfold_model_prepare(model, path, options, &saving, err);
+    return status == VITFOLD_OK ? vitfold_saving_commit(saving, err) : status;
 }
 
 void vitfold_model_free(VitfoldModel *model)

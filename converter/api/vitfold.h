@@ -84,6 +84,16 @@ typedef struct VitfoldSaveOptions {
 VITFOLD_API int vitfold_model_save(const VitfoldModel *model, const char *path,
                                    const VitfoldSaveOptions *options, VitfoldError *error);
 
+/* The same in two steps, to give the file its name when all else has worked: write it beside PATH,
+ * without that name; then commit or abandon it. Both free `saving`; NULL is allowed to abandon. The
+ * model may be changed or freed between. */
+typedef struct VitfoldSaving VitfoldSaving;
+VITFOLD_API int vitfold_model_prepare(const VitfoldModel *model, const char *path,
+                                      const VitfoldSaveOptions *options, VitfoldSaving **saving,
+                                      VitfoldError *error);
+VITFOLD_API int vitfold_saving_commit(VitfoldSaving *saving, VitfoldError *error);
+VITFOLD_API void vitfold_saving_abandon(VitfoldSaving *saving);
+
 /* Inputs that a run must be given (those without a default), and outputs. */
 VITFOLD_API size_t vitfold_model_n_input(const VitfoldModel *model);
 VITFOLD_API size_t vitfold_model_n_output(const VitfoldModel *model);

@@ -54,7 +54,9 @@ typedef struct Conversion {
     VitfoldModel *model;
     VitfoldDim *dim;
     VitfoldReport *journal;
-    VfOutFile *report, *recipe; /* written, without their names until the model is there */
+    /* Written, but without their names until all else has worked. */
+    VitfoldSaving *saving;
+    VfOutFile *report, *recipe;
 } Conversion;
 
 static bool ends_in(const char *word, const char *suffix)
@@ -194,14 +196,22 @@ static VfStatus commit(VfOutFile **file, VfErr *err)
     return out == NULL ? VF_OK : vf_out_commit(out, err);
 }
 
-static int save(Conversion *cx, VfErr *err)
+static int write_all(Conversion *cx, VfErr *err)
 {
     VitfoldSaveOptions saving = {.external_data = cx->options->external_data};
     int status = (int)write_report(cx, err);
     if (status == VITFOLD_OK)
         status = (int)write_recipe(cx, err);
     if (status == VITFOLD_OK)
-        status = vitfold_model_save(cx->model, cx->out, &saving, err);
+        status = vitfold_model_prepare(cx->model, cx->out, &saving, &cx->saving, err);
+    return status;
+}
+
+static int commit_all(Conversion *cx, VfErr *err)
+{
+    VitfoldSaving *saving = cx->saving;
+    cx->saving = NULL;
+    int status = vitfold_saving_commit(saving, err);
     if (status == VITFOLD_OK)
         status = (int)commit(&cx->report, err);
     if (status == VITFOLD_OK)
@@ -209,7 +219,8 @@ static int save(Conversion *cx, VfErr *err)
     return status;
 }
 
-/* The table comes after the file is whole: it takes the model apart. */
+/* The table comes after the file is written, for it takes the model apart, and before the file has
+ * its name, which may be that of the original it is compared with. */
 static int show(Conversion *cx, VfErr *err)
 {
     VitfoldReport *report;
@@ -231,14 +242,17 @@ static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
     if (status == VITFOLD_OK && cx->options->check)
         status = validate(cx, err);
     if (status == VITFOLD_OK)
-        status = save(cx, err);
-    return status == VITFOLD_OK ? show(cx, err) : status;
+        status = write_all(cx, err);
+    if (status == VITFOLD_OK)
+        status = show(cx, err);
+    return status == VITFOLD_OK ? commit_all(cx, err) : status;
 }
 
 static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *err)
 {
     Conversion cx = {.cli = cli, .options = options};
     int status = convert(&cx, path, err);
+    vitfold_saving_abandon(cx.saving);
     vf_out_abandon(cx.report);
     vf_out_abandon(cx.recipe);
     vitfold_report_free(cx.journal);

@@ -38,16 +38,14 @@ int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
 {
     const VfOptionMaybe *json = &cli->common->json;
     bool is_to_file = json->is_given && json->value != NULL && strcmp(json->value, "-") != 0;
-    size_t size;
+    size_t size, n_shown;
     const char *text = json->is_given ? vitfold_report_json(report, &size)
                                       : vitfold_report_text(report, &size);
     if (!is_to_file)
         return cli_print(text, size, err);
-    VfStatus status = vf_file_write(json->value, text, size, err);
-    if (status != VF_OK)
-        return (int)status;
-    text = vitfold_report_text(report, &size);
-    return cli_print(text, size, err);
+    const char *shown = vitfold_report_text(report, &n_shown);
+    int status = cli_print(shown, n_shown, err);
+    return status != VITFOLD_OK ? status : (int)vf_file_write(json->value, text, size, err);
 }
 
 static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfErr *err)

@@ -62,52 +62,83 @@ static VfStatus write_model_file(const VfWriter *writer, VfOutFile *out, VfErr *
     return vf_out_finish(out, err);
 }
 
+struct VfPrepared {
+    VfArena *arena;
+    VfOutFile *out, *data; /* data: NULL when there is no external data */
+    const char *data_path;
+};
+
 /* Give both files their names, the data first: a model whose data is missing is never seen. */
-static VfStatus commit_both(VfOutFile *data, const char *data_path, VfOutFile *out, VfErr *err)
+static VfStatus commit_both(const VfPrepared *files, VfErr *err)
 {
-    bool was_there = data != NULL && vf_file_exists(data_path);
-    VfStatus status = data == NULL ? VF_OK : vf_out_commit(data, err);
+    bool was_there = files->data != NULL && vf_file_exists(files->data_path);
+    VfStatus status = files->data == NULL ? VF_OK : vf_out_commit(files->data, err);
     if (status != VF_OK) {
-        vf_out_abandon(out);
+        vf_out_abandon(files->out);
         return status;
     }
-    status = vf_out_commit(out, err);
-    if (status != VF_OK && data != NULL && !was_there)
-        unlink(data_path);
+    status = vf_out_commit(files->out, err);
+    if (status != VF_OK && files->data != NULL && !was_there)
+        unlink(files->data_path);
     return status;
 }
 
-static VfStatus write_files(const VfWriter *writer, const char *path, VfErr *err)
+static VfStatus write_files(VfPrepared *files, const VfWriter *writer, const char *path, VfErr *err)
 {
-    VfOutFile *out = NULL, *data = NULL;
-    const char *data_path = vf_arena_printf(writer->arena, "%s.data", path);
-    VF_TRY_ALLOC(data_path, err);
-    VfStatus status = vf_out_open(path, &out, err);
-    if (status == VF_OK && writer->n_external > 0)
-        status = vf_out_open(data_path, &data, err);
-    if (status == VF_OK && data != NULL)
-        status = write_data(writer, data, err);
+    files->data_path = vf_arena_printf(files->arena, "%s.data", path);
+    VF_TRY_ALLOC(files->data_path, err);
+    VF_TRY(vf_out_open(path, &files->out, err));
+    if (writer->n_external > 0) {
+        VF_TRY(vf_out_open(files->data_path, &files->data, err));
+        VF_TRY(write_data(writer, files->data, err));
+    }
+    return write_model_file(writer, files->out, err);
+}
+
+VfStatus vf_prepared_commit(VfPrepared *prepared, VfErr *err)
+{
+    VfStatus status = commit_both(prepared, err);
+    vf_arena_free(prepared->arena);
+    return status;
+}
+
+void vf_prepared_abandon(VfPrepared *prepared)
+{
+    if (prepared == NULL)
+        return;
+    vf_out_abandon(prepared->data);
+    vf_out_abandon(prepared->out);
+    vf_arena_free(prepared->arena);
+}
+
+VfStatus vf_onnx_prepare(const VfModel *model, const char *path, const VfExportOptions *options,
+                         VfPrepared **prepared, VfErr *err)
+{
+    VfWriter writer;
+    VfArena *arena = vf_arena_new();
+    VfPrepared *files = arena == NULL ? NULL : VF_NEW(arena, VfPrepared);
+    if (files == NULL) {
+        vf_arena_free(arena);
+        return vf_no_memory(err);
+    }
+    files->arena = arena;
+    VfExternalData wish = options == NULL ? VF_EXTERNAL_AUTO : options->external_data;
+    VfStatus status = plan_message(&writer, model, arena, path, wish, err);
     if (status == VF_OK)
-        status = write_model_file(writer, out, err);
+        status = write_files(files, &writer, path, err);
     if (status == VF_OK)
-        return commit_both(data, data_path, out, err);
-    vf_out_abandon(data);
-    vf_out_abandon(out);
+        *prepared = files;
+    else
+        vf_prepared_abandon(files);
+    if (status != VF_OK && status != VF_IO)
+        vf_context(err, "cannot write '%s'", path);
     return status;
 }
 
 VfStatus vf_onnx_export(const VfModel *model, const char *path, const VfExportOptions *options,
                         VfErr *err)
 {
-    VfWriter writer;
-    VfArena *arena = vf_arena_new();
-    VF_TRY_ALLOC(arena, err);
-    VfExternalData wish = options == NULL ? VF_EXTERNAL_AUTO : options->external_data;
-    VfStatus status = plan_message(&writer, model, arena, path, wish, err);
-    if (status == VF_OK)
-        status = write_files(&writer, path, err);
-    vf_arena_free(arena);
-    if (status != VF_OK && status != VF_IO)
-        vf_context(err, "cannot write '%s'", path);
-    return status;
+    VfPrepared *prepared;
+    VF_TRY(vf_onnx_prepare(model, path, options, &prepared, err));
+    return vf_prepared_commit(prepared, err);
 }

@@ -36,4 +36,14 @@ typedef struct VfExportOptions {
 VfStatus vf_onnx_export(const VfModel *model, const char *path, const VfExportOptions *options,
                         VfErr *err);
 
+/* Files that are whole on the disk but without their names. */
+typedef struct VfPrepared VfPrepared;
+
+/* The same in two steps: the model may be changed or freed between them. Prepared files are
+ * committed or abandoned, which frees `prepared` also on failure; NULL is allowed to abandon. */
+VfStatus vf_onnx_prepare(const VfModel *model, const char *path, const VfExportOptions *options,
+                         VfPrepared **prepared, VfErr *err);
+VfStatus vf_prepared_commit(VfPrepared *prepared, VfErr *err);
+void vf_prepared_abandon(VfPrepared *prepared);
+
 #endif

@@ -80,7 +80,8 @@ START_TEST(a_file_may_be_converted_onto_itself)
 {
     expect(0, "convert " MODEL " @a.onnx --passes none");
     expect(0, "convert " MODEL " @b.onnx");
-    expect(0, "convert @a.onnx @a.onnx");
+    const VfToolResult *result = expect(0, "convert @a.onnx @a.onnx");
+    ck_assert_ptr_nonnull(strstr(result->out, "operators          246        125"));
     expect(0, "compare @a.onnx @b.onnx --exact");
     ck_assert_uint_eq(vf_temp_folder_count(folder), 2);
 }
@@ -145,6 +146,15 @@ START_TEST(the_opset_can_be_chosen)
     expect(2, "convert " MODEL " @c.onnx --ir-version 99");
     expect(4, "convert %onnx/full.onnx @c.onnx --ir-version 3");
     ck_assert_uint_eq(vf_temp_folder_count(folder), before);
+}
+END_TEST
+
+/* What is told last may fail, too. */
+START_TEST(nothing_is_left_when_the_table_cannot_be_told)
+{
+    expect(6, "convert " MODEL " @a.onnx --external-data always --report @r.txt "
+              "--save-recipe @r.xml --json=@no/where.json");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), 0);
 }
 END_TEST
 
@@ -223,6 +233,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_refused_conversion_writes_nothing);
     tcase_add_test(tests, an_operator_of_a_later_opset_is_no_refusal);
     tcase_add_test(tests, the_opset_can_be_chosen);
+    tcase_add_test(tests, nothing_is_left_when_the_table_cannot_be_told);
     tcase_add_test(tests, the_journal_is_text_or_json);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);

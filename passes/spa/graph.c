@@ -11,7 +11,7 @@
 #include "passes/spa/schedule.h"
 
 /* A function on the spectrum: scale / (m + x), or the root scale sqrt((last_m + x) / (m + x)),
- * whose numerator is 1 where last_m is (double)INFINITY. */
+ * whose numerator is 1 where last_m is infinite. */
 typedef struct Function {
     bool is_root;
     double scale, m, last_m;

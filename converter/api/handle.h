@@ -39,7 +39,7 @@ struct VitfoldReport {
     VfArena *arena;
     VfText out;
     VfJson json;
-    VfBytes text, document;
+    VfBytes text, document, svg; /* svg: empty where there is no plot */
 };
 
 /* --- report.c --- */

@@ -51,3 +51,9 @@ const char *vitfold_report_json(const VitfoldReport *report, size_t *size)
     *size = report->document.size;
     return report->document.data;
 }
+
+const char *vitfold_report_svg(const VitfoldReport *report, size_t *size)
+{
+    *size = report->svg.size;
+    return report->svg.data;
+}

@@ -27,6 +27,21 @@ VITFOLD_API int vitfold_describe(const VitfoldData *data, VitfoldReport **report
 VITFOLD_API int vitfold_inspect(VitfoldModel *const *model, size_t n_model, const VitfoldDim *dim,
                                 size_t n_dim, VitfoldReport **report, VitfoldError *error);
 
+typedef struct VitfoldSignalOptions {
+    const VitfoldDim *dim; /* sizes of symbolic dimensions (else 1) */
+    size_t n_dim;
+    const VitfoldData *data; /* samples to measure on; NULL: zero logits alone */
+} VitfoldSignalOptions;
+
+/* How the tokens come to resemble each other from one attention to the next, for one model or
+ * several side by side: with logits at zero, and on data. Looks at a cleaned-up copy. */
+VITFOLD_API int vitfold_signal(VitfoldModel *const *model, size_t n_model,
+                               const VitfoldSignalOptions *options, VitfoldReport **report,
+                               VitfoldError *error);
+
+/* The plot of a report of vitfold_signal, one SVG document; NULL for other reports. */
+VITFOLD_API const char *vitfold_report_svg(const VitfoldReport *report, size_t *size);
+
 /* Every candidate site and, where it was not matched, the first fact that failed. `pass` and
  * `node` (a name or glob) narrow it; both may be NULL. */
 VITFOLD_API int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,

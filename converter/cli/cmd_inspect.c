@@ -3,26 +3,75 @@
 typedef struct Options {
     CommonOptions common;
     VfOptionList dim;
+    bool is_signal;
+    const char *svg, *inputs;
 } Options;
 
 static const VfOption table[] = {
     {"dim", "count costs for this size of a symbolic dimension (else 1)", VF_OPTION_LIST,
      offsetof(Options, dim), .value = "NAME=N"},
+    {"signal", "instead: how alike tokens become behind each attention, with logits at zero. Skips "
+     "add a² and b² of their two sides, norms make correlations, weights count as random",
+     VF_OPTION_BOOL, offsetof(Options, is_signal)},
+    {"signal-svg", "plot of it, one curve for each model; means --signal", VF_OPTION_STRING,
+     offsetof(Options, svg), .value = "FILE.svg"},
+    {"inputs", "--signal: measured too, on the samples of an npz file, with the ranks of the "
+     "attention matrices", VF_OPTION_STRING, offsetof(Options, inputs), .value = "FILE.npz"},
     CLI_JSON_ROW,
     CLI_LINKED_ROW,
     CLI_COMMON_ROWS,
     {0},
 };
 
+static int write_svg(const VitfoldReport *report, const char *path, VfErr *err)
+{
+    size_t size;
+    const char *svg = vitfold_report_svg(report, &size);
+    return (int)vf_file_write(path, svg, size, err);
+}
+
+static int read_inputs(const char *path, VitfoldData **data, VfErr *err)
+{
+    if (path == NULL)
+        return VITFOLD_OK;
+    *data = vitfold_data_new();
+    if (*data == NULL)
+        return (int)vf_no_memory(err);
+    return vitfold_data_add_npz(*data, path, err);
+}
+
+static int signal_report(VitfoldModel **model, size_t n_model, const Options *options,
+                         const VitfoldDim *dim, VitfoldReport **report, VfErr *err)
+{
+    VitfoldData *data = NULL;
+    int status = read_inputs(options->inputs, &data, err);
+    if (status == VITFOLD_OK) {
+        VitfoldSignalOptions signal = {dim, options->dim.n_item, data};
+        status = vitfold_signal(model, n_model, &signal, report, err);
+    }
+    vitfold_data_free(data);
+    if (status == VITFOLD_OK && options->svg != NULL) {
+        status = write_svg(*report, options->svg, err);
+        if (status != VITFOLD_OK)
+            vitfold_report_free(*report);
+    }
+    return status;
+}
+
 static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
                    const VfOptionList *path, VfErr *err)
 {
     VitfoldDim *dim;
     VitfoldReport *report;
+    bool is_signal = options->is_signal || options->svg != NULL;
+    if (options->inputs != NULL && !is_signal)
+        return (int)vf_fail(err, VF_USAGE, "option 'inputs' needs --signal");
     int status = cli_dims(cli, &options->dim, &dim, err);
     for (size_t i = 0; i < path->n_item && status == VITFOLD_OK; i++)
         status = cli_load(cli, path->item[i], &model[i], err);
-    if (status == VITFOLD_OK)
+    if (status == VITFOLD_OK && is_signal)
+        status = signal_report(model, path->n_item, options, dim, &report, err);
+    else if (status == VITFOLD_OK)
         status = vitfold_inspect(model, path->n_item, dim, options->dim.n_item, &report, err);
     if (status != VITFOLD_OK)
         return status;

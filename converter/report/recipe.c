@@ -4,6 +4,7 @@
 #include <libxml/parser.h>
 #include <libxml/relaxng.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 /* libxml2 fills tables of its own when a schema is first used, without a lock. */
@@ -25,6 +26,13 @@ static void keep_error(void *user, xmlErrorPtr error)
     Reader *reader = user;
     if (reader->error[0] != '\0' || error->message == NULL || error->level < XML_ERR_ERROR)
         return;
+    reader->line = error->line;
+    if (error->code == XML_RELAXNG_ERR_ATTRVALID && error->str1 != NULL) {
+        snprintf(reader->error, sizeof reader->error,
+                 "an attribute of element %s is missing or has another value than it can have",
+                 error->str1);
+        return;
+    }
     size_t n = strcspn(error->message, "\n");
     const char *advice = strstr(error->message, " use XML_PARSE_");
     if (advice != NULL)
@@ -37,7 +45,6 @@ static void keep_error(void *user, xmlErrorPtr error)
         reader->error[--n] = '\0';
     if (n > 1 && islower((unsigned char)reader->error[1]))
         reader->error[0] = (char)tolower((unsigned char)reader->error[0]);
-    reader->line = error->line;
 }
 
 static void keep_parser_error(void *user, xmlErrorPtr error)

@@ -10,6 +10,7 @@ DESTDIR=$folder/stage cmake --install "$build" --prefix /opt/vitfold >/dev/null
 mv "$folder/stage/opt/vitfold" "$folder/moved"
 [ -z "$(find "$folder/stage" -type f)" ] || { echo "files outside of the prefix"; exit 1; }
 "$folder/moved/bin/vitfold" --version | grep -q '^vitfold '
+"$folder/moved/bin/vitfold" passes --recipe-schema | cmp - "$folder/moved/share/vitfold/recipe.rng"
 
 cat >"$folder/use.c" <<'C'
 #include <stdio.h>

@@ -37,7 +37,10 @@ static const char *const model_name[] = {
     "+models/own26_gpt_sdpa_op20.onnx",
 };
 
-enum { N_MODEL = sizeof model_name / sizeof *model_name, N_PAIR_MODEL = 2 };
+enum { N_MODEL = sizeof model_name / sizeof *model_name };
+
+/* Those with attention and norms, of which all pairs of passes are tried. */
+static const int pair_model[] = {0, 1, 6, 7, 10};
 
 /* The path of a model, or NULL if it is in a corpus that is not here. */
 static const char *model_path(int i, char *path, size_t size)
@@ -158,9 +161,10 @@ START_TEST(allowed_orders_give_one_function)
         char words[256], swapped[256], path[512];
         snprintf(words, sizeof words, "%s;%s", one, other);
         snprintf(swapped, sizeof swapped, "%s;%s", other, one);
-        for (int i = 0; i < N_PAIR_MODEL; i++) {
+        for (size_t i = 0; i < sizeof pair_model / sizeof *pair_model; i++) {
             int32_t n_edit;
-            ck_assert_ptr_nonnull(model_path(i, path, sizeof path));
+            if (model_path(pair_model[i], path, sizeof path) == NULL)
+                continue;
             if (convert(path, "@a.onnx", words, &n_edit) &&
                 convert(path, "@b.onnx", swapped, &n_edit))
                 assert_same_function("@a.onnx", "@b.onnx", words);

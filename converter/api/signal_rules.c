@@ -186,6 +186,23 @@ static bool has_same_shape(const VfValue *a, const VfValue *b)
     return true;
 }
 
+/* The stream before the first attention: tokens like no other, times what they are scaled by. */
+static VfStatus begin_stream(VfWalk *walk, const VfValue *value, int32_t n, const VfTokens **out,
+                             VfErr *err)
+{
+    VfTokens *made;
+    int32_t slot;
+    double factor;
+    VF_TRY(vf_tokens_source(walk, n, NULL, &made, err));
+    while (value->kind == VF_VALUE_RESULT && vf_is_scale(value->def, &slot, &factor, NULL) &&
+           isfinite(factor)) {
+        made->factor *= factor;
+        value = vf_node_in(value->def, slot);
+    }
+    *out = made;
+    return VF_OK;
+}
+
 /* A branch that was begun anew joins a stream that counts the tokens of an earlier grid: that
  * begins anew with it. */
 static VfStatus fit_counts(VfWalk *walk, const VfTokens **t, VfErr *err)
@@ -203,16 +220,14 @@ static VfStatus visit_sum(VfWalk *walk, const VfNode *node, VfErr *err)
 {
     VfValue *in[] = {vf_node_in(node, 0), vf_node_in(node, 1)};
     const VfTokens *t[] = {state_of(walk, in[0]), state_of(walk, in[1])};
-    bool has_both = !vf_is_fixed(in[0]) && !vf_is_fixed(in[1]) && has_same_shape(in[0], in[1]);
-    if (!has_both || (t[0] == NULL && t[1] == NULL))
+    bool has_both = !vf_is_fixed(in[0]) && !vf_is_fixed(in[1]);
+    /* What is summed has one shape, but for the mean of the tokens. */
+    bool is_own = t[0] != NULL && t[1] != NULL && t[0]->source == t[1]->source;
+    if (!has_both || (t[0] == NULL && t[1] == NULL) || !(is_own || has_same_shape(in[0], in[1])))
         return pass_on(walk, node, err);
-    for (int k = 0; k < 2; k++) {
-        VfTokens *made;
-        if (t[k] != NULL)
-            continue; /* the stream before the first attention: tokens like no other */
-        VF_TRY(vf_tokens_source(walk, vf_tokens_count(t[1 - k]), NULL, &made, err));
-        t[k] = made;
-    }
+    for (int k = 0; k < 2; k++)
+        if (t[k] == NULL)
+            VF_TRY(begin_stream(walk, in[k], vf_tokens_count(t[1 - k]), &t[k], err));
     VF_TRY(fit_counts(walk, t, err));
     if (vf_tokens_count(t[0]) != vf_tokens_count(t[1]))
         return pass_on(walk, node, err);

@@ -25,6 +25,7 @@
 
 #include "converter/api/handle.h"
 #include "converter/api/sites.h"
+#include "passes/outside.h"
 #include "passes/spa/matrix.h"
 
 /* Of a kernel or a Gram matrix. NaN: a token is zero, or there is one token only. */
@@ -82,6 +83,12 @@ VfStatus vf_signal_map(VfArena *arena, const VfAttention *site, VfSignalMap *map
 /* Fill the rows from the graph alone; `sites` are of `model`, which has no symbolic sizes. */
 VfStatus vf_signal_walk(VfArena *arena, const VfModel *model, const VfSiteList *sites,
                         VfSignal *signal, VfErr *err);
+
+/* --- signal_measure.c --- */
+
+/* Run the model on samples and fill in what the rows' outputs and matrices are. */
+VfStatus vf_signal_measure(VfArena *arena, const VfModel *model, const VfCalibration *data,
+                           VfSignal *signal, VfErr *err);
 
 /* --- signal_report.c --- */
 

@@ -251,8 +251,10 @@ VfStatus vf_pipeline_parse(VfArena *arena, const char *text, const char *skip, V
             VF_TRY(add_default(&parser, words, pipeline, err));
         else if (pass != NULL)
             VF_TRY(add_item(&parser, pass, words, pipeline, err));
-        else if (strcmp(words->name, "none") != 0 || parser.n_words > 1)
+        else if (strcmp(words->name, "none") != 0)
             return vf_pass_unknown(words->name, err);
+        else if (parser.n_words > 1)
+            return vf_fail(err, VF_USAGE, "'none' goes with no other pass");
     }
     return vf_pipeline_check_order(pipeline, err);
 }

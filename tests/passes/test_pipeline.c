@@ -33,7 +33,7 @@ static const Words words[] = {
     {"fold-bn:sites=1-", NULL, NULL, "sites '1-' is neither"},
     {"fold-bn:sites=99999999999", NULL, NULL, "is neither a number"},
     {"fold-bn", "fold-b", NULL, "unknown pass 'fold-b'"},
-    {"none,fold-bn", NULL, NULL, "unknown pass 'none'"},
+    {"none,fold-bn", NULL, NULL, "'none' goes with no other pass"},
     {"default:sites=1", NULL, NULL, "'default' takes no options"},
     {"", NULL, NULL, "no pass is named"},
     {",;,", NULL, NULL, "no pass is named"},

@@ -35,6 +35,7 @@ static const VfAttr *find(const VfForm *form, const char *name, const char **rea
 
 static VfStatus move_ints(VfForm *form, const char *name, int32_t slot, const char **reason)
 {
+    static const int64_t none[] = {0};
     const VfAttr *attr = find(form, name, reason);
     if (attr == NULL)
         return VF_OK;
@@ -42,7 +43,7 @@ static VfStatus move_ints(VfForm *form, const char *name, int32_t slot, const ch
     if (form->rw != NULL && attr->type == VF_ATTR_INT)
         value = vf_rewrite_const_i64(form->rw, 1, &attr->i, name);
     else if (form->rw != NULL)
-        value = vf_rewrite_const_i64(form->rw, attr->n, attr->ints, name);
+        value = vf_rewrite_const_i64(form->rw, attr->n, attr->n == 0 ? none : attr->ints, name);
     put(form, slot, value, name);
     return VF_OK;
 }

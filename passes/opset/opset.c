@@ -141,7 +141,10 @@ VfStatus vf_opset_change(VfModel *model, int64_t version, const VfEvaluator *eva
     VfPassCx cx = {.model = model, .journal = journal, .pass = "opset", .n_edit_max = -1};
     cx.arena = vf_arena_new();
     VF_TRY_ALLOC(cx.arena, err);
+    /* Attributes of the right type are relied on. */
     VfStatus status = vf_infer_graph(model->graph, evaluator, err);
+    if (status == VF_OK)
+        status = vf_verify_all(model, err);
     if (status == VF_OK)
         status = change_all(&cx, from, version, err);
     vf_arena_free(cx.arena);

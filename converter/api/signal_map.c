@@ -63,6 +63,9 @@ static VfStatus compute(Evaluation *e, const VfValue *value, int32_t depth,
     if (value->kind == VF_VALUE_INPUT)
         return vf_fail(err, VF_UNSUPPORTED, "the logits take a term from input '%s'",
                        vf_show(e->arena, value->name));
+    if (value->kind == VF_VALUE_RESULT && value->def->op == VF_OP_DROPOUT && value->index == 0 &&
+        depth <= DEPTH_MAX)
+        return compute(e, vf_node_in(value->def, 0), depth + 1, tensor, err);
     if (depth > DEPTH_MAX || value->kind != VF_VALUE_RESULT)
         return vf_fail(err, VF_UNSUPPORTED, "a term of the logits cannot be computed");
     VF_TRY(compute_node(e, value->def, depth, err));

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "converter/report/line_plot.h"
 
@@ -87,6 +88,24 @@ static void shape_cells(VfTable *table, bool is_known, const VfSignalShape *shap
         vf_table_printf(table, "-");
 }
 
+/* Layers that follow one another with one note share a line. */
+static void print_notes(const VfSignal *signal, VfText *text)
+{
+    for (int32_t k = 0; k < signal->n_row; k++) {
+        int32_t from = k;
+        const char *note = signal->row[k].note;
+        if (note == NULL)
+            continue;
+        while (k + 1 < signal->n_row && signal->row[k + 1].note != NULL &&
+               strcmp(note, signal->row[k + 1].note) == 0)
+            k++;
+        vf_text_printf(text, "  %d", signal->row[from].site->index);
+        if (k > from)
+            vf_text_printf(text, "-%d", signal->row[k].site->index);
+        vf_text_printf(text, ": %s\n", note);
+    }
+}
+
 static void print_model(const VfSignal *signal, VfArena *arena, VfText *text)
 {
     static const char *const head[] = {"#", "attention", "tokens", "correlation", "rank",
@@ -113,9 +132,7 @@ static void print_model(const VfSignal *signal, VfArena *arena, VfText *text)
     }
     vf_text_printf(text, "%s\n", vf_show(arena, vf_bytes(signal->title)));
     vf_table_print(&table, 2, text);
-    for (int32_t k = 0; k < signal->n_row; k++)
-        if (signal->row[k].note != NULL)
-            vf_text_printf(text, "  %d: %s\n", signal->row[k].site->index, signal->row[k].note);
+    print_notes(signal, text);
 }
 
 /* The mean correlations of several models side by side. */

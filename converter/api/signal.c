@@ -4,16 +4,21 @@
 static VfStatus look(VfArena *arena, const VitfoldModel *model, const VitfoldSignalOptions *options,
                      VfModel **clean, VfSignal *signal, VfErr *err)
 {
-    VitfoldDim *assumed;
-    size_t n_assumed;
+    VitfoldDim *dim, *assumed;
+    size_t n_dim, n_assumed;
+    const VfCalibration *data;
     VfSiteList *sites = VF_NEW(arena, VfSiteList);
     VF_TRY_ALLOC(sites, err);
     signal->title = model->path;
-    VF_TRY(vf_assume_dims(arena, model->ir, options->dim, options->n_dim, &assumed, &n_assumed,
-                          err));
+    VF_TRY(vf_signal_dims(arena, model->ir, options, &dim, &n_dim, err));
+    VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &assumed, &n_assumed, err));
     VF_TRY(vf_load_clean(model, assumed, n_assumed, clean, err));
     VF_TRY(vf_sites_find(arena, *clean, sites, err));
-    return vf_signal_walk(arena, *clean, sites, signal, err);
+    VF_TRY(vf_signal_walk(arena, *clean, sites, signal, err));
+    if (options->data == NULL)
+        return VF_OK;
+    VF_TRY(vf_signal_samples(arena, model, options->data, &data, err));
+    return vf_signal_measure(arena, *clean, data, signal, err);
 }
 
 static VfStatus fill(VitfoldReport *report, VitfoldModel *const *model, size_t n_model,

@@ -90,6 +90,17 @@ VfStatus vf_signal_walk(VfArena *arena, const VfModel *model, const VfSiteList *
 VfStatus vf_signal_measure(VfArena *arena, const VfModel *model, const VfCalibration *data,
                            VfSignal *signal, VfErr *err);
 
+/* --- signal_data.c --- */
+
+/* The samples of `data` for `model`: arrays named after its inputs, or "x" for the only one. They
+ * are run one by one (by as many as the model's first axis counts). Both must outlive it. */
+VfStatus vf_signal_samples(VfArena *arena, const VitfoldModel *model, const VitfoldData *data,
+                           const VfCalibration **calibration, VfErr *err);
+
+/* The sizes of `options`, and those that the data has for other symbols. */
+VfStatus vf_signal_dims(VfArena *arena, const VfModel *ir, const VitfoldSignalOptions *options,
+                        VitfoldDim **dim, size_t *n_dim, VfErr *err);
+
 /* --- signal_report.c --- */
 
 void vf_signals_json(const VfSignal *signal, size_t n, VfJson *json);

@@ -80,7 +80,7 @@ static void put_axes(const VfPlotPanel *panel, double top, int32_t n, VfText *te
     int32_t step = 1 + (n - 1) / MOST_TICKS;
     for (int32_t i = 0; i < n; i += step) {
         char label[16];
-        snprintf(label, sizeof label, "%d", i + 1);
+        snprintf(label, sizeof label, "%d", i);
         put_words(text, x_at(i, n), top + PANEL_HEIGHT + 16, "middle", label);
     }
 }

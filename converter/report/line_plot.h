@@ -16,7 +16,7 @@ typedef struct VfPlotLine {
     int32_t color;     /* lines of one number look alike but for dashes */
     bool is_dashed;
     int32_t n;
-    const double *y;   /* at x = 1, 2, ..., n */
+    const double *y;   /* at x = 0, 1, ..., n - 1 */
 } VfPlotLine;
 
 typedef struct VfPlotPanel {

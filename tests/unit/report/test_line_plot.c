@@ -30,7 +30,7 @@ static const char *plot(const VfPlotLine *line, int32_t n_line, const char *x_la
     return done.data;
 }
 
-/* The frame is 620 x 200 at (64, 40): x = 1, 2, 3 stand at 64, 374 and 684; 0 is at 240. */
+/* The frame is 620 x 200 at (64, 40): x = 0, 1, 2 stand at 64, 374 and 684; 0 is at 240. */
 START_TEST(test_places)
 {
     static const double y[] = {0, 1, 2};

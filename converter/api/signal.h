@@ -68,9 +68,9 @@ VfSignalShape vf_signal_shape(const VfMatrix *kernel);
 VfStatus vf_signal_shape_of_tokens(VfArena *arena, const double *x, int32_t tokens, int32_t width,
                                    VfSignalShape *shape, VfErr *err);
 
-/* How many pivots of a QR decomposition with column exchange are above the larger side times
- * 1.2e-7 (the float epsilon) of the first. Destroys the matrix. */
-int32_t vf_signal_rank(VfMatrix *matrix);
+/* How many singular values are above the longer side times 1.2e-7 (the float epsilon) of the
+ * largest. Scratch in `arena`. */
+VfStatus vf_signal_rank(VfArena *arena, const VfMatrix *matrix, int32_t *rank, VfErr *err);
 
 /* --- signal_map.c --- */
 

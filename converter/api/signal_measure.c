@@ -90,6 +90,7 @@ static VfStatus read_matrices(Measurement *m, Reading *r, const VfTensor *t, VfE
     for (int64_t s = 0; s < t->dims[0] && r->n_sample < RANK_SAMPLES; s++, r->n_sample++)
         for (int64_t k = 0; k < each; k++) {
             VfMatrix matrix;
+            int32_t rank;
             vf_arena_reset(m->scratch);
             if (n_row > VF_MATRIX_MAX || n_col > VF_MATRIX_MAX)
                 return VF_OK; /* the rank stays unknown */
@@ -97,7 +98,8 @@ static VfStatus read_matrices(Measurement *m, Reading *r, const VfTensor *t, VfE
             for (int64_t i = 0; i < n_row * n_col; i++)
                 matrix.at[i] =
                     vf_tensor_get_double(t, (size_t)((s * each + k) * n_row * n_col + i));
-            add_rank(r, vf_signal_rank(&matrix));
+            VF_TRY(vf_signal_rank(m->scratch, &matrix, &rank, err));
+            add_rank(r, rank);
         }
     return VF_OK;
 }

@@ -15,6 +15,14 @@ static void number(VfJson *json, const char *key, double value)
         vf_json_null(json, key);
 }
 
+static void whole(VfJson *json, const char *key, double value)
+{
+    if (isfinite(value))
+        vf_json_int(json, key, (int64_t)value);
+    else
+        vf_json_null(json, key);
+}
+
 static void shape_json(VfJson *json, const VfSignalShape *shape)
 {
     number(json, "correlation", shape->correlation);
@@ -42,8 +50,8 @@ static void row_json(VfJson *json, const VfSignalRow *row)
         vf_json_object_row(json, "data");
         shape_json(json, &row->data);
         number(json, "matrix_rank", row->rank);
-        number(json, "matrix_rank_low", row->rank_low);
-        number(json, "matrix_rank_high", row->rank_high);
+        whole(json, "matrix_rank_low", row->rank_low);
+        whole(json, "matrix_rank_high", row->rank_high);
         vf_json_end(json);
     } else {
         vf_json_null(json, "data");

@@ -95,56 +95,38 @@ VfStatus vf_signal_shape_of_tokens(VfArena *arena, const double *x, int32_t toke
     return VF_OK;
 }
 
-/* Rows take the place of columns: the rank is the same. The row with the largest rest goes to
- * place k. */
-static double bring_largest(VfMatrix *m, int32_t k)
+/* The products of all rows, or of all columns where they are fewer. */
+static VfStatus gram_of(VfArena *arena, const VfMatrix *m, VfMatrix *gram, VfErr *err)
 {
-    int32_t best = k;
-    double most = -1;
-    for (int32_t i = k; i < m->n_row; i++) {
-        double square = 0;
-        for (int32_t c = 0; c < m->n_col; c++)
-            square += vf_matrix_row(m, i)[c] * vf_matrix_row(m, i)[c];
-        if (square > most) {
-            most = square;
-            best = i;
-        }
+    VfMatrix side = *m;
+    if (m->n_row > m->n_col) {
+        VF_TRY(vf_matrix_new(arena, m->n_col, m->n_row, &side, err));
+        for (int32_t i = 0; i < m->n_row; i++)
+            for (int32_t j = 0; j < m->n_col; j++)
+                vf_matrix_row(&side, j)[i] = vf_matrix_row(m, i)[j];
     }
-    for (int32_t c = 0; c < m->n_col; c++) {
-        double swap = vf_matrix_row(m, k)[c];
-        vf_matrix_row(m, k)[c] = vf_matrix_row(m, best)[c];
-        vf_matrix_row(m, best)[c] = swap;
-    }
-    return sqrt(most);
+    VF_TRY(vf_matrix_new(arena, side.n_row, side.n_row, gram, err));
+    vf_matrix_multiply_transposed(&side, &side, gram);
+    return VF_OK;
 }
 
-/* Take the direction of row k out of the rows behind it. */
-static void take_out(VfMatrix *m, int32_t k, double length)
-{
-    const double *pivot = vf_matrix_row(m, k);
-    for (int32_t i = k + 1; i < m->n_row; i++) {
-        double *row = vf_matrix_row(m, i), share = 0;
-        for (int32_t c = 0; c < m->n_col; c++)
-            share += row[c] * pivot[c];
-        share /= length * length;
-        for (int32_t c = 0; c < m->n_col; c++)
-            row[c] -= share * pivot[c];
-    }
-}
-
-int32_t vf_signal_rank(VfMatrix *matrix)
+/* Squared singular values are exact to 1e-16 of the largest, the square of the limit is far
+ * above that. */
+VfStatus vf_signal_rank(VfArena *arena, const VfMatrix *matrix, int32_t *rank, VfErr *err)
 {
     static const double float_epsilon = 1.1920928955078125e-7;
     int32_t longer = matrix->n_row > matrix->n_col ? matrix->n_row : matrix->n_col;
-    int32_t most = matrix->n_row < matrix->n_col ? matrix->n_row : matrix->n_col;
-    double first = 0;
-    for (int32_t k = 0; k < most; k++) {
-        double length = bring_largest(matrix, k);
-        if (k == 0)
-            first = length;
-        if (!(length > longer * float_epsilon * first))
-            return k;
-        take_out(matrix, k, length);
-    }
-    return most;
+    VfMatrix gram;
+    VF_TRY(gram_of(arena, matrix, &gram, err));
+    double *number = VF_NEW_ARRAY(arena, double, 4 * (size_t)gram.n_row), most = 0;
+    VF_TRY_ALLOC(number, err);
+    vf_matrix_tridiagonalise(&gram, number, number + gram.n_row, number + 2 * gram.n_row);
+    VF_TRY(vf_tridiagonal_eigen(gram.n_row, number, number + gram.n_row, NULL, err));
+    for (int32_t i = 0; i < gram.n_row; i++)
+        most = fmax(most, number[i]);
+    double limit = longer * float_epsilon;
+    *rank = 0;
+    for (int32_t i = 0; i < gram.n_row; i++)
+        *rank += number[i] > most * limit * limit;
+    return VF_OK;
 }

@@ -14,7 +14,7 @@ VfStatus vf_walk_matrix(VfWalk *walk, int32_t n_row, int32_t n_col, VfMatrix *m,
     return vf_matrix_new(walk->arena, n_row, n_col, m, err);
 }
 
-static bool has_equal_rows(const VfMatrix *m)
+bool vf_walk_has_equal_rows(const VfMatrix *m)
 {
     for (int32_t i = 1; i < m->n_row; i++)
         if (memcmp(vf_matrix_row(m, i), m->at, (size_t)m->n_col * sizeof *m->at) != 0)
@@ -27,7 +27,7 @@ static VfStatus add_mapped(VfWalk *walk, const VfTokens *t, const VfMatrix *map,
                            VfMatrix *sum, VfErr *err)
 {
     VfMatrix moved = *map, term = {0}, first = {1, map->n_col, map->at};
-    const VfMatrix *from = has_equal_rows(map) ? &first : map; /* uniform attention is one row */
+    const VfMatrix *from = vf_walk_has_equal_rows(map) ? &first : map;
     if (t->kernel != NULL) {
         VF_TRY(vf_walk_matrix(walk, from->n_row, t->kernel->n_col, &moved, err));
         vf_matrix_multiply(from, t->kernel, &moved);

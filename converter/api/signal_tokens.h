@@ -33,6 +33,9 @@ typedef struct VfWalk {
 /* VF_UNSUPPORTED: all of them would take too much memory; the arena gives none back. */
 VfStatus vf_walk_matrix(VfWalk *walk, int32_t n_row, int32_t n_col, VfMatrix *m, VfErr *err);
 
+/* Uniform attention: one row says all. */
+bool vf_walk_has_equal_rows(const VfMatrix *m);
+
 static inline int32_t vf_tokens_count(const VfTokens *t)
 {
     return t->n_map == 0 ? t->n : t->map[0].n_row;

@@ -24,17 +24,23 @@ static VfValue *root_of(VfValue *value)
 }
 
 /* Mean rank of the matrices. */
-static VfStatus mean_rank(VfArena *arena, const VfSignalMap *map, double *rank, VfErr *err)
+static VfStatus mean_rank(const VfSignalMap *map, double *rank, VfErr *err)
 {
-    VfMatrix copy;
+    VfArena *scratch = vf_arena_new();
+    VfStatus status = VF_OK;
+    VF_TRY_ALLOC(scratch, err);
     *rank = 0;
-    VF_TRY(vf_matrix_new(arena, map->matrix[0].n_row, map->matrix[0].n_col, &copy, err));
-    for (int32_t k = 0; k < map->n; k++) {
-        memcpy(copy.at, map->matrix[k].at,
-               (size_t)copy.n_row * (size_t)copy.n_col * sizeof *copy.at);
-        *rank += vf_signal_rank(&copy) / (double)map->n;
+    for (int32_t k = 0; k < map->n && status == VF_OK; k++) {
+        int32_t one = 0;
+        vf_arena_reset(scratch);
+        VfMatrix row = map->matrix[k];
+        if (vf_walk_has_equal_rows(&row))
+            row.n_row = 1;
+        status = vf_signal_rank(scratch, &row, &one, err);
+        *rank += one / (double)map->n;
     }
-    return VF_OK;
+    vf_arena_free(scratch);
+    return status;
 }
 
 /* The tokens of V, of which there must be `n`. */
@@ -74,7 +80,7 @@ static VfStatus apply_map(VfWalk *walk, VfSignalRow *row, const VfSignalMap *map
     row->has_zero = true;
     if (map->note != NULL)
         row->note = map->note;
-    VF_TRY(mean_rank(walk->arena, map, &row->zero_rank, err));
+    VF_TRY(mean_rank(map, &row->zero_rank, err));
     vf_walk_keep(walk, row->site->out, made);
     return VF_OK;
 }

@@ -68,6 +68,43 @@ void vf_matrix_from_eigen(const VfMatrix *v, const double *w, VfMatrix *out)
                        vf_matrix_row(out, i));
 }
 
+/* a <- H a H for the block behind row k, where H = 1 - factor v vᵀ: a - v wᵀ - w vᵀ with
+ * w = p - ½ factor (p v) v, p = factor a v. */
+static void reflect(VfMatrix *a, int32_t k, const double *v, double factor, double *w)
+{
+    int32_t n = a->n_row;
+    double inner = 0;
+    for (int32_t i = k + 1; i < n; i++) {
+        w[i] = factor * dot(n - k - 1, vf_matrix_row(a, i) + k + 1, v + k + 1);
+        inner += w[i] * v[i];
+    }
+    add_scaled(n - k - 1, -0.5 * factor * inner, v + k + 1, w + k + 1);
+    for (int32_t i = k + 1; i < n; i++) {
+        add_scaled(n - k - 1, -v[i], w + k + 1, vf_matrix_row(a, i) + k + 1);
+        add_scaled(n - k - 1, -w[i], v + k + 1, vf_matrix_row(a, i) + k + 1);
+    }
+}
+
+void vf_matrix_tridiagonalise(VfMatrix *a, double *diagonal, double *off, double *scratch)
+{
+    int32_t n = a->n_row;
+    double *v = scratch, *w = scratch + n;
+    for (int32_t k = 0; k < n; k++) {
+        double length = 0;
+        diagonal[k] = vf_matrix_row(a, k)[k];
+        for (int32_t i = k + 1; i < n; i++)
+            v[i] = vf_matrix_row(a, i)[k];
+        if (k + 1 < n)
+            length = sqrt(dot(n - k - 1, v + k + 1, v + k + 1));
+        off[k] = length;
+        if (length == 0 || k + 2 >= n)
+            continue;
+        off[k] = v[k + 1] > 0 ? -length : length;
+        v[k + 1] -= off[k];
+        reflect(a, k, v, 2 / dot(n - k - 1, v + k + 1, v + k + 1), w);
+    }
+}
+
 /* (x, y) <- (c x - s y, s x + c y) */
 static void rotate(int32_t n, double c, double s, double *restrict x, double *restrict y)
 {
@@ -111,7 +148,8 @@ static void sweep(double *diagonal, double *off, int32_t from, int32_t m, VfMatr
         p = s * r;
         diagonal[i + 1] = g + p;
         g = c * r - b;
-        rotate(v->n_col, c, s, vf_matrix_row(v, i), vf_matrix_row(v, i + 1));
+        if (v != NULL)
+            rotate(v->n_col, c, s, vf_matrix_row(v, i), vf_matrix_row(v, i + 1));
     }
     diagonal[from] -= p;
     off[from] = g;

@@ -76,6 +76,37 @@ START_TEST(json)
 }
 END_TEST
 
+/* On 500 digits; the numbers are those of another implementation (NumPy on another runtime). */
+START_TEST(measured)
+{
+    static const struct {
+        double correlation, rank, low, high, matrix_rank;
+    } wanted[] = {
+        {0.327575796, 3.282402947, 0.019953447, 1.234377801, 47.03125},
+        {0.394803949, 2.931503037, 0.174479648, 1.648919948, 41.34375},
+        {0.485052312, 2.621899869, 0.338799515, 2.428389316, 39.40625},
+        {0.570388246, 2.343256625, 0.456284349, 4.790728752, 39.6875},
+    };
+    json_t *document =
+        document_of("inspect " MODEL " --signal --inputs %mnist/test_500.npz --json");
+    json_t *model = json_array_get(json_object_get(document, "models"), 0);
+    ck_assert_int_eq(json_integer_value(json_object_get(model, "samples")), 500);
+    for (size_t l = 0; l < 4; l++) {
+        double correlation, rank, low, high, matrix_rank;
+        json_t *data = json_object_get(layer_of(document, 0, l), "data");
+        ck_assert_int_eq(json_unpack(data, "{s:F, s:F, s:F, s:F, s:F}", "correlation",
+                                     &correlation, "effective_rank", &rank, "diagonal_low", &low,
+                                     "diagonal_high", &high, "matrix_rank", &matrix_rank), 0);
+        ck_assert(fabs(correlation - wanted[l].correlation) < 1e-5);
+        ck_assert(fabs(rank - wanted[l].rank) < 1e-4);
+        ck_assert(fabs(low - wanted[l].low) < 1e-4);
+        ck_assert(fabs(high - wanted[l].high) < 1e-4);
+        ck_assert(fabs(matrix_rank - wanted[l].matrix_rank) < 0.5); /* rounding moves a few */
+    }
+    json_decref(document);
+}
+END_TEST
+
 START_TEST(two_models)
 {
     json_t *document = document_of("inspect " MODEL " " OTHER " --signal --json");
@@ -165,6 +196,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, json);
+    tcase_add_test(tcase, measured);
     tcase_add_test(tcase, two_models);
     tcase_add_test(tcase, table);
     tcase_add_test(tcase, plot);

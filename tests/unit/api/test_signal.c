@@ -235,12 +235,61 @@ END_TEST
 START_TEST(test_rank)
 {
     double one[] = {1, 2, 3, 2, 4, 6, -1, -2, -3}, two[] = {1, 0, 1, 0, 1, 1, 1, 1, 2};
-    double full[] = {1, 2, 0, 1, 0, 1e-3}, tiny[] = {1, 0, 0, 1e-9}, none[] = {0, 0, 0, 0};
-    ck_assert_int_eq(vf_signal_rank(&(VfMatrix){3, 3, one}), 1);
-    ck_assert_int_eq(vf_signal_rank(&(VfMatrix){3, 3, two}), 2);
-    ck_assert_int_eq(vf_signal_rank(&(VfMatrix){2, 3, full}), 2);
-    ck_assert_int_eq(vf_signal_rank(&(VfMatrix){2, 2, tiny}), 1);
-    ck_assert_int_eq(vf_signal_rank(&(VfMatrix){2, 2, none}), 0);
+    double flat[] = {1, 2, 0, 1, 0, 1e-3}, tiny[] = {1, 0, 0, 1e-9}, none[] = {0, 0, 0, 0};
+    double large[12 * 12];
+    for (int i = 0; i < 144; i++) /* three smooth functions of the row times three of the column */
+        large[i] = 1 + sin(i / 12 * 0.7) * (i % 12) + cos(i / 12 * 1.3) * (i % 12) * (i % 12);
+    const struct {
+        VfMatrix matrix;
+        int32_t rank;
+    } row[] = {
+        {{3, 3, one}, 1},  {{3, 3, two}, 2},  {{2, 3, flat}, 2}, {{3, 2, flat}, 2},
+        {{2, 2, tiny}, 1}, {{2, 2, none}, 0}, {{1, 3, one}, 1},  {{12, 12, large}, 3},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        VfErr err = {0};
+        int32_t rank;
+        ck_assert_int_eq(vf_signal_rank(arena, &row[i].matrix, &rank, &err), VF_OK);
+        ck_assert_msg(rank == row[i].rank, "row %zu: %d, not %d", i, rank, row[i].rank);
+    }
+}
+END_TEST
+
+/* --- data --- */
+
+/* Two samples of 3 tokens of width 2, then of 2 heads of 2 x 2 matrices; `value` says which. */
+static VfStatus hand_out(const VfCalibration *self, const VfModel *of, int32_t n,
+                         VfValue *const *value, VfCalibrationVisit *visit, void *user, VfErr *err)
+{
+    static const float tokens[] = {1, 0, 0, 2, 3, 0, /* */ 1, 1, 1, 1, 1, 1};
+    static const float matrix[] = {1, 0, 0, 1, 1, 1, 1, 1, /* */ 1, 2, 2, 4, 1, 0, 0, 0};
+    static const int64_t token_dims[] = {2, 3, 2}, matrix_dims[] = {2, 2, 2, 2};
+    VfTensor given[] = {{VF_F32, 3, token_dims, 12, 48, tokens, VF_STORAGE_LENT},
+                        {VF_F32, 4, matrix_dims, 16, 64, matrix, VF_STORAGE_LENT}};
+    const VfTensor *list[] = {&given[0], &given[1]};
+    (void)self, (void)of;
+    ck_assert_int_eq(n, 2);
+    ck_assert_str_eq(vf_value_label(value[0]), "y");
+    ck_assert_str_eq(vf_value_label(value[1]), "p1");
+    return visit(user, list, err);
+}
+
+START_TEST(test_measure)
+{
+    VfErr err = {0};
+    VfCalibration data = {hand_out};
+    VfSignal signal = signal_of(3, PLAIN("x", "1") "y = MatMul(o1, w)\n");
+    ck_assert_int_eq(vf_signal_measure(arena, model, &data, &signal, &err), VF_OK);
+    const VfSignalRow *row = &signal.row[0];
+    ck_assert(row->has_data);
+    ck_assert_int_eq(signal.n_sample, 2);
+    assert_number(row->data.correlation, (1.0 / 3 + 1) / 2, "correlation");
+    assert_number(row->data.rank, (9.0 / 5 + 1) / 2, "effective rank");
+    assert_number(row->data.low, 0.5, "smallest mean square");
+    assert_number(row->data.high, 4.5, "largest mean square");
+    assert_number(row->rank, 5.0 / 4, "mean rank");
+    assert_number(row->rank_low, 1, "least rank");
+    assert_number(row->rank_high, 2, "largest rank");
 }
 END_TEST
 
@@ -255,6 +304,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, test_stack, 0, 2);
     tcase_add_test(tcase, test_shape_of_tokens);
     tcase_add_test(tcase, test_rank);
+    tcase_add_test(tcase, test_measure);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -34,18 +34,36 @@ int cli_print(const char *text, size_t size, VfErr *err)
     return (int)vf_fail(err, VF_IO, "cannot write to standard output: %s", strerror(errno));
 }
 
+/* The file gets its name after the text was printed: a failure of either leaves no file, and
+ * nothing is printed when the file cannot be written. */
+static int show_both(const char *path, const VitfoldReport *report, VfErr *err)
+{
+    VfOutFile *file = NULL;
+    size_t size, n_json;
+    const char *text = vitfold_report_text(report, &size);
+    const char *json = vitfold_report_json(report, &n_json);
+    int status = (int)vf_out_open(path, &file, err);
+    if (status == VITFOLD_OK)
+        status = (int)vf_out_write(file, json, n_json, err);
+    if (status == VITFOLD_OK)
+        status = (int)vf_out_finish(file, err);
+    if (status == VITFOLD_OK)
+        status = cli_print(text, size, err);
+    if (status == VITFOLD_OK)
+        return (int)vf_out_commit(file, err);
+    vf_out_abandon(file);
+    return status;
+}
+
 int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
 {
     const VfOptionMaybe *json = &cli->common->json;
-    bool is_to_file = json->is_given && json->value != NULL && strcmp(json->value, "-") != 0;
-    size_t size, n_shown;
+    size_t size;
+    if (json->is_given && json->value != NULL && strcmp(json->value, "-") != 0)
+        return show_both(json->value, report, err);
     const char *text = json->is_given ? vitfold_report_json(report, &size)
                                       : vitfold_report_text(report, &size);
-    if (!is_to_file)
-        return cli_print(text, size, err);
-    const char *shown = vitfold_report_text(report, &n_shown);
-    int status = cli_print(shown, n_shown, err);
-    return status != VITFOLD_OK ? status : (int)vf_file_write(json->value, text, size, err);
+    return cli_print(text, size, err);
 }
 
 static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfErr *err)

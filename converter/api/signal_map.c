@@ -158,6 +158,38 @@ static VfStatus fused_map(VfArena *arena, const VfAttention *site, VfSignalMap *
     return VF_OK;
 }
 
+/* `scratch` holds the tensors on the way: all heads of all layers would be too much to keep. */
+static VfStatus scores_map(VfArena *arena, VfArena *scratch, const VfAttention *site,
+                           VfSignalMap *map, VfErr *err)
+{
+    const VfTensor *probs;
+    Evaluation *e = VF_NEW(scratch, Evaluation);
+    VF_TRY_ALLOC(e, err);
+    e->arena = scratch;
+    e->site = site;
+    VF_TRY(zero_scores(e, err));
+    VF_TRY(compute(e, site->probs, 0, &probs, err));
+    if (probs->rank < 2 || site->key_axis != probs->rank - 1)
+        return vf_fail(err, VF_UNSUPPORTED, "the keys are not the last axis of the scores");
+    return split_heads(arena, probs, map, err);
+}
+
+static VfStatus unfused_map(VfArena *arena, const VfAttention *site, VfSignalMap *map, VfErr *err)
+{
+    VfErr why = {0};
+    VfArena *scratch = vf_arena_new();
+    VF_TRY_ALLOC(scratch, err);
+    VfStatus status = scores_map(arena, scratch, site, map, &why);
+    vf_arena_free(scratch);
+    if (status == VF_OK)
+        return VF_OK;
+    if (status != VF_UNSUPPORTED || site->kind != VF_ATTENTION_SOFTMAX)
+        return vf_fail(err, status, "%s", why.text);
+    VF_TRY(plain_map(arena, site, map, err));
+    map->note = vf_arena_printf(arena, "%s: taken for a softmax without it", why.text);
+    return map->note == NULL ? vf_no_memory(err) : VF_OK;
+}
+
 VfStatus vf_signal_map(VfArena *arena, const VfAttention *site, VfSignalMap *map, VfErr *err)
 {
     *map = (VfSignalMap){0};
@@ -167,22 +199,5 @@ VfStatus vf_signal_map(VfArena *arena, const VfAttention *site, VfSignalMap *map
         return vf_fail(err, VF_UNSUPPORTED, "%s", site->why == NULL ? "not understood" : site->why);
     if (site->raw_scores == NULL || site->probs == NULL)
         return fused_map(arena, site, map, err);
-    Evaluation *e = VF_NEW(arena, Evaluation);
-    VF_TRY_ALLOC(e, err);
-    e->arena = arena;
-    e->site = site;
-    const VfTensor *probs;
-    VfErr why = {0};
-    VF_TRY(zero_scores(e, err));
-    VfStatus status = compute(e, site->probs, 0, &probs, &why);
-    if (status == VF_UNSUPPORTED && site->kind == VF_ATTENTION_SOFTMAX) {
-        VF_TRY(plain_map(arena, site, map, err));
-        map->note = vf_arena_printf(arena, "%s: taken for a softmax without it", why.text);
-        return map->note == NULL ? vf_no_memory(err) : VF_OK;
-    }
-    if (status != VF_OK)
-        return vf_fail(err, status, "%s", why.text);
-    if (probs->rank < 2 || site->key_axis != probs->rank - 1)
-        return vf_fail(err, VF_UNSUPPORTED, "the keys are not the last axis of the scores");
-    return split_heads(arena, probs, map, err);
+    return unfused_map(arena, site, map, err);
 }

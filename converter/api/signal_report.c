@@ -97,7 +97,7 @@ static void shape_cells(VfTable *table, bool is_known, const VfSignalShape *shap
 }
 
 /* Layers that follow one another with one note share a line. */
-static void print_notes(const VfSignal *signal, VfText *text)
+static void print_notes(const VfSignal *signal, VfArena *arena, VfText *text)
 {
     for (int32_t k = 0; k < signal->n_row; k++) {
         int32_t from = k;
@@ -110,15 +110,15 @@ static void print_notes(const VfSignal *signal, VfText *text)
         vf_text_printf(text, "  %d", signal->row[from].site->index);
         if (k > from)
             vf_text_printf(text, "-%d", signal->row[k].site->index);
-        vf_text_printf(text, ": %s\n", note);
+        vf_text_printf(text, ": %s\n", vf_show(arena, vf_bytes(note)));
     }
 }
 
 static void print_model(const VfSignal *signal, VfArena *arena, VfText *text)
 {
     static const char *const head[] = {"#", "attention", "tokens", "correlation", "rank",
-                                       "diagonal", "rank of A", "measured", "rank", "diagonal",
-                                       "rank of A", "name"};
+                                       "diagonal", "rank of A", "measured", "m. rank",
+                                       "m. diagonal", "m. rank of A", "name"};
     bool has_data = signal->n_sample > 0;
     VfTable table;
     vf_table_init(&table, arena, has_data ? "rlrrrrrrrrrl" : "rlrrrrrl");
@@ -139,8 +139,14 @@ static void print_model(const VfSignal *signal, VfArena *arena, VfText *text)
         vf_table_cell(&table, vf_bytes(row->site->label));
     }
     vf_text_printf(text, "%s\n", vf_show(arena, vf_bytes(signal->title)));
-    vf_table_print(&table, 2, text);
-    print_notes(signal, text);
+    if (has_data)
+        vf_text_printf(text, "measured on %lld samples, ranks of A on the first 8\n",
+                       (long long)signal->n_sample);
+    if (signal->n_row == 0)
+        vf_text_string(text, "  no attention\n");
+    else
+        vf_table_print(&table, 2, text);
+    print_notes(signal, arena, text);
 }
 
 /* The mean correlations of several models side by side. */

@@ -71,8 +71,7 @@ static VfStatus half_root(VfArena *scratch, VfSpaDecay at, int32_t n, int sign, 
     for (int32_t i = 0; is_inverse && i < v.n_row; i++)
         root[i] = 1 / root[i];
     VF_TRY(vf_matrix_new(scratch, v.n_row, v.n_row, out, err));
-    vf_matrix_from_eigen(&v, root, out);
-    return VF_OK;
+    return vf_matrix_from_eigen(scratch, &v, root, out, err);
 }
 
 static VfStatus half_layer(VfArena *scratch, const VfSpaDecay *at, int32_t n, int sign,

@@ -113,7 +113,7 @@ static int32_t row_length(const VfSpaLayer *layer, int32_t i)
     return layer->is_causal ? i + 1 : layer->A.n_col;
 }
 
-/* Logarithms in B, after the floor, to A, B and D. */
+/* Entries in A, their logarithms in B: apply the floor, then P = A / D and its logarithm. */
 static void finish_row(VfSpaLayer *layer, int32_t i, double floor)
 {
     double *a = vf_matrix_row(&layer->A, i), *b = vf_matrix_row(&layer->B, i);
@@ -122,9 +122,12 @@ static void finish_row(VfSpaLayer *layer, int32_t i, double floor)
     for (int32_t j = 0; j < n; j++)
         least = fmax(least, b[j]);
     least += log(floor);
+    double least_entry = exp(least);
     for (int32_t j = 0; j < n; j++) {
-        b[j] = fmax(b[j], least);
-        a[j] = exp(b[j]);
+        if (b[j] < least) {
+            b[j] = least;
+            a[j] = least_entry;
+        }
         sum += a[j];
     }
     layer->D[i] = sum;

@@ -29,14 +29,32 @@ static void add_scaled(int32_t n, double f, const double *restrict x, double *re
         y[i] += f * x[i];
 }
 
+/* y += f[0] x[0] + ... + f[3] x[3]: four at once load and store y a quarter as often. */
+static void add_four(int32_t n, const double *f, const double *const *x, double *restrict y)
+{
+    const double *restrict a = x[0], *restrict b = x[1], *restrict c = x[2], *restrict d = x[3];
+    for (int32_t i = 0; i < n; i++)
+        y[i] += (f[0] * a[i] + f[1] * b[i]) + (f[2] * c[i] + f[3] * d[i]);
+}
+
+/* y += Σ f[k] (row k of m) */
+static void add_rows(const VfMatrix *m, const double *f, double *y)
+{
+    int32_t k = 0;
+    for (; k + 4 <= m->n_row; k += 4) {
+        const double *const x[] = {vf_matrix_row(m, k), vf_matrix_row(m, k + 1),
+                                   vf_matrix_row(m, k + 2), vf_matrix_row(m, k + 3)};
+        add_four(m->n_col, f + k, x, y);
+    }
+    for (; k < m->n_row; k++)
+        add_scaled(m->n_col, f[k], vf_matrix_row(m, k), y);
+}
+
 void vf_matrix_multiply(const VfMatrix *a, const VfMatrix *b, VfMatrix *out)
 {
     memset(out->at, 0, (size_t)out->n_row * (size_t)out->n_col * sizeof *out->at);
     for (int32_t i = 0; i < a->n_row; i++)
-        for (int32_t k = 0; k < a->n_col; k++)
-            if (vf_matrix_row(a, i)[k] != 0)
-                add_scaled(b->n_col, vf_matrix_row(a, i)[k], vf_matrix_row(b, k),
-                           vf_matrix_row(out, i));
+        add_rows(b, vf_matrix_row(a, i), vf_matrix_row(out, i));
 }
 
 /* Four sums, so that one addition need not wait for the other. */
@@ -59,13 +77,18 @@ void vf_matrix_multiply_transposed(const VfMatrix *a, const VfMatrix *b, VfMatri
             vf_matrix_row(out, i)[j] = dot(a->n_col, vf_matrix_row(a, i), vf_matrix_row(b, j));
 }
 
-void vf_matrix_from_eigen(const VfMatrix *v, const double *w, VfMatrix *out)
+VfStatus vf_matrix_from_eigen(VfArena *scratch, const VfMatrix *v, const double *w, VfMatrix *out,
+                              VfErr *err)
 {
+    double *column = VF_NEW_ARRAY(scratch, double, (size_t)v->n_row);
+    VF_TRY_ALLOC(column, err);
     memset(out->at, 0, (size_t)out->n_row * (size_t)out->n_col * sizeof *out->at);
-    for (int32_t k = 0; k < v->n_row; k++)
-        for (int32_t i = 0; i < v->n_col; i++)
-            add_scaled(v->n_col, w[k] * vf_matrix_row(v, k)[i], vf_matrix_row(v, k),
-                       vf_matrix_row(out, i));
+    for (int32_t i = 0; i < v->n_col; i++) {
+        for (int32_t k = 0; k < v->n_row; k++)
+            column[k] = w[k] * vf_matrix_row(v, k)[i];
+        add_rows(v, column, vf_matrix_row(out, i));
+    }
+    return VF_OK;
 }
 
 /* a <- H a H for the block behind row k, where H = 1 - factor v vᵀ: a - v wᵀ - w vᵀ with

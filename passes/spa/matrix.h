@@ -34,7 +34,8 @@ void vf_matrix_multiply(const VfMatrix *a, const VfMatrix *b, VfMatrix *out);
 void vf_matrix_multiply_transposed(const VfMatrix *a, const VfMatrix *b, VfMatrix *out);
 
 /* out = vᵀ diag(w) v for rows v: a function of a symmetric matrix from its eigenvectors. */
-void vf_matrix_from_eigen(const VfMatrix *v, const double *w, VfMatrix *out);
+VfStatus vf_matrix_from_eigen(VfArena *scratch, const VfMatrix *v, const double *w, VfMatrix *out,
+                              VfErr *err);
 
 /* The symmetric matrix `a`, which is lost, made tridiagonal by Householder reflections: same
  * eigenvalues. `diagonal` and `off` (n each) as below; `scratch` has room for 2 n numbers. */

@@ -126,6 +126,9 @@ START_TEST(table)
     ck_assert_ptr_nonnull(strstr(
         result->out, "  0  softmax        50       0.0196  49.1  1.02..1.02        1.0  "));
     ck_assert_ptr_null(strstr(result->out, "side by side"));
+    result = vf_tool_run(folder, "inspect %onnx/plain.onnx --signal");
+    ck_assert_int_eq(result->status, 0);
+    ck_assert_ptr_nonnull(strstr(result->out, "no attention"));
 }
 END_TEST
 

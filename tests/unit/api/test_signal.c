@@ -172,6 +172,25 @@ static int put_numbers(char *text, size_t size, const double *number, int32_t n)
     return used;
 }
 
+/* A term from an input is left out, linear attention passes its tokens on, and both are told. */
+START_TEST(test_notes)
+{
+    VfSignal signal = signal_of(
+        4, PLAIN("x", "1") "z = MatMul(o1, w)\n" SCORES("z", "2") "m = ReduceMax(x) {axes=[2]}\n"
+           "b2 = Add(s2, m)\np2 = Softmax(b2) {axis=-1}\n" VALUES("2") "z2 = MatMul(o2, w)\n"
+           "q = MatMul(z2, w)\nr = Relu(q)\nk = MatMul(z2, w)\nl = Relu(k)\n"
+           "v = MatMul(z2, w)\nlt = Transpose(l) {perm=[0, 2, 1]}\nkv = MatMul(lt, v)\n"
+           "o = MatMul(r, kv)\ny = MatMul(o, w)\n");
+    ck_assert_int_eq(signal.n_row, 3);
+    ck_assert_ptr_null(signal.row[0].note);
+    ck_assert(signal.row[1].has_zero);
+    ck_assert_ptr_nonnull(strstr(signal.row[1].note, "taken for a softmax without it"));
+    ck_assert(!signal.row[2].has_zero);
+    ck_assert_str_eq(signal.row[2].note, "linear attention has no matrix at zero logits");
+    ck_assert_str_eq(vf_value_label(signal.row[2].output), "y");
+}
+END_TEST
+
 /* Three layers whose bias and row factors are those of a stack run through its kernels. */
 START_TEST(test_stack)
 {
@@ -301,6 +320,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, test_case, 0, CASE_COUNT);
     tcase_add_test(tcase, test_activation);
     tcase_add_test(tcase, test_heads);
+    tcase_add_test(tcase, test_notes);
     tcase_add_loop_test(tcase, test_stack, 0, 2);
     tcase_add_test(tcase, test_shape_of_tokens);
     tcase_add_test(tcase, test_rank);

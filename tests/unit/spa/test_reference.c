@@ -89,7 +89,7 @@ static VfMatrix root(const VfMatrix *sigma)
     jacobi(sigma, value, &v);
     for (int32_t i = 0; i < sigma->n_row; i++)
         value[i] = sqrt(value[i]);
-    vf_matrix_from_eigen(&v, value, &f);
+    ck_assert_int_eq(vf_matrix_from_eigen(arena, &v, value, &f, NULL), VF_OK);
     return f;
 }
 

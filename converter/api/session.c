@@ -111,31 +111,45 @@ static VfStatus place_tensors(VfSession *session, const VitfoldData *in, VfErr *
 }
 
 static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
-                             const VitfoldRunOptions *options, VfSession *session, VfErr *err)
+                             const VfLowerOptions *lowering, int n_thread, VfSession *session,
+                             VfErr *err)
 {
-    VfLowerOptions lowering = {.save_all = options->save_all != 0,
-                               .reference = options->reference != 0};
     session->arena = vf_arena_new();
     VF_TRY_ALLOC(session->arena, err);
     VF_TRY(check_names(model->ir->graph, in, session->arena, err));
-    VF_TRY(lower(model, in, &lowering, session, err));
+    VF_TRY(lower(model, in, lowering, session, err));
     VF_TRY(place_tensors(session, in, err));
-    session->pool = vf_pool_new(thread_count(options->n_thread));
+    session->pool = vf_pool_new(thread_count(n_thread));
     if (session->pool == NULL)
-        return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads",
-                       thread_count(options->n_thread));
+        return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads", thread_count(n_thread));
     return vf_run_new(session->plan, session->pool, &session->run, err);
+}
+
+static VfStatus open_or_close(const VitfoldModel *model, const VitfoldData *in,
+                              const VfLowerOptions *lowering, int n_thread, VfSession *session,
+                              VfErr *err)
+{
+    *session = (VfSession){0};
+    VfStatus status = open_session(model, in, lowering, n_thread, session, err);
+    if (status != VF_OK)
+        vf_session_close(session);
+    return status;
 }
 
 VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
                          const VitfoldRunOptions *options, VfSession *session, VfErr *err)
 {
     static const VitfoldRunOptions defaults;
-    *session = (VfSession){0};
-    VfStatus status = open_session(model, in, options == NULL ? &defaults : options, session, err);
-    if (status != VF_OK)
-        vf_session_close(session);
-    return status;
+    const VitfoldRunOptions *o = options == NULL ? &defaults : options;
+    VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0};
+    return open_or_close(model, in, &lowering, o->n_thread, session, err);
+}
+
+VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in, int32_t n,
+                                 VfValue *const *keep, VfSession *session, VfErr *err)
+{
+    VfLowerOptions lowering = {.n_keep = n, .keep = keep};
+    return open_or_close(model, in, &lowering, 0, session, err);
 }
 
 VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err)

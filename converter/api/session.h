@@ -21,6 +21,10 @@ typedef struct VfSession {
 VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
                          const VitfoldRunOptions *options, VfSession *session, VfErr *err);
 
+/* The same, with further outputs: `n` values of the main graph (VfLowerOptions). */
+VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in, int32_t n,
+                                 VfValue *const *keep, VfSession *session, VfErr *err);
+
 /* Run once. `step_ns` as in VfRunOptions. */
 VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err);
 

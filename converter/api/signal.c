@@ -1,5 +1,7 @@
 #include "converter/api/signal.h"
 
+#include "converter/api/calibration.h"
+
 /* One model: read again with numbers for all sizes. `clean` is the caller's to free. */
 static VfStatus look(VfArena *arena, const VitfoldModel *model, const VitfoldSignalOptions *options,
                      VfModel **clean, VfSignal *signal, VfErr *err)
@@ -17,7 +19,7 @@ static VfStatus look(VfArena *arena, const VitfoldModel *model, const VitfoldSig
     VF_TRY(vf_signal_walk(arena, *clean, sites, signal, err));
     if (options->data == NULL)
         return VF_OK;
-    VF_TRY(vf_signal_samples(arena, model, options->data, &data, err));
+    VF_TRY(vf_calibration_new(arena, model, options->data, &data, err));
     return vf_signal_measure(arena, *clean, data, signal, err);
 }
 

@@ -92,11 +92,6 @@ VfStatus vf_signal_measure(VfArena *arena, const VfModel *model, const VfCalibra
 
 /* --- signal_data.c --- */
 
-/* The samples of `data` for `model`: arrays named after its inputs, or "x" for the only one. They
- * are run one by one (by as many as the model's first axis counts). Both must outlive it. */
-VfStatus vf_signal_samples(VfArena *arena, const VitfoldModel *model, const VitfoldData *data,
-                           const VfCalibration **calibration, VfErr *err);
-
 /* The sizes of `options`, and those that the data has for other symbols. */
 VfStatus vf_signal_dims(VfArena *arena, const VfModel *ir, const VitfoldSignalOptions *options,
                         VitfoldDim **dim, size_t *n_dim, VfErr *err);

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "converter/api/handle.h"
+#include "converter/api/calibration.h"
 #include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
 #include "passes/ir/vft.h"
@@ -73,6 +73,16 @@ static VfStatus change_versions(VitfoldModel *model, const VitfoldPassOptions *o
     return VF_OK;
 }
 
+static VfStatus take_samples(const VitfoldModel *model, const VitfoldPassOptions *options,
+                             const VfCalibration **calibration, VfErr *err)
+{
+    *calibration = NULL;
+    if (options->calibration == NULL)
+        return VF_OK;
+    VF_TRY(vf_calibration_check(model->arena, model, options->calibration, err));
+    return vf_calibration_new(model->arena, model, options->calibration, calibration, err);
+}
+
 static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
 {
     VfPipeline pipeline;
@@ -84,12 +94,15 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
         return vf_pass_unknown(options->print_after, err);
     VfPipelineOptions running = {
         .evaluator = vf_evaluator(),
+        .arrays = vf_array_reader(),
         .log = &model->log,
         .stop_after = options->is_limited ? (int32_t)options->stop_after : -1,
         .cleanup = !model->recipe->is_bare,
         .after_pass = is_printing ? after_pass : NULL,
         .after_pass_self = &printer,
     };
+    if (take_samples(model, options, &running.calibration, err) != VF_OK)
+        return vf_context(err, "calibration data");
     model->journal = vf_journal_new(model->ir);
     VF_TRY_ALLOC(model->journal, err);
     model->stats = VF_NEW_ARRAY(model->arena, VfPassStats,

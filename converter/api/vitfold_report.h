@@ -66,6 +66,9 @@ typedef struct VitfoldPassOptions {
     int64_t ir_version;      /* IR version to go to; 0: as it is */
     int64_t stop_after;      /* at most so many edits if limited */
     int is_limited;
+    /* Samples for passes that measure, along the first axis of arrays named after the model's
+     * inputs ("x" for the only one); NULL: none. */
+    const VitfoldData *calibration;
     const char *print_after; /* pass after which `print` is called; "all": after each */
     VitfoldTextFn *print;
     void *print_user;

@@ -74,6 +74,9 @@ int cli_print(const char *text, size_t size, VfErr *err);
 /* "NAME=N" words to dims in the arena. */
 int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err);
 
+/* A new list with the arrays of an npz file; left alone when `path` is NULL. */
+int cli_samples(const char *path, VitfoldData **data, VfErr *err);
+
 /* Where the data of a run comes from; the rows are for structs that hold one as `data`. */
 typedef struct DataOptions {
     VfOptionList input;

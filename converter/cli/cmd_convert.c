@@ -4,7 +4,7 @@
 
 typedef struct Options {
     CommonOptions common;
-    const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after;
+    const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after, *calibration;
     int64_t stop_after, opset, ir_version;
     int external_data;
     bool check, strict;
@@ -23,6 +23,8 @@ static const VfOption table[] = {
     {"save-recipe", "write the passes that are run, with all their options, for --recipe",
      VF_OPTION_STRING, offsetof(Options, save_recipe), .value = "FILE.xml"},
     {"skip", "passes to leave out", VF_OPTION_STRING, offsetof(Options, skip), .value = "LIST"},
+    {"calibration", "samples for passes that measure: arrays named as the model's inputs, or 'x' "
+     "for the only one", VF_OPTION_STRING, offsetof(Options, calibration), .value = "FILE.npz"},
     {"report", "what each pass changed: a diff (.txt) or JSON (.json)", VF_OPTION_STRING,
      offsetof(Options, report), .value = "FILE"},
     {"check", "run old and new on random data before writing, as strictly as the passes promise",
@@ -54,6 +56,7 @@ typedef struct Conversion {
     VitfoldModel *model;
     VitfoldDim *dim;
     VitfoldReport *journal;
+    VitfoldData *calibration;
     /* Written, but without their names until all else has worked. */
     VitfoldSaving *saving;
     VfOutFile *report, *recipe;
@@ -105,10 +108,12 @@ static void print_graph(void *user, const char *text, size_t size)
 static int transform(Conversion *cx, VfErr *err)
 {
     const Options *options = cx->options;
+    int status = cli_samples(options->calibration, &cx->calibration, err);
     VitfoldPassOptions passes = {
         .passes = options->passes,
         .recipe = options->recipe,
         .skip = options->skip,
+        .calibration = cx->calibration,
         .opset = options->opset,
         .ir_version = options->ir_version,
         .stop_after = options->stop_after,
@@ -116,7 +121,8 @@ static int transform(Conversion *cx, VfErr *err)
         .print_after = options->print_after,
         .print = print_graph,
     };
-    int status = cli_load(cx->cli, cx->in, &cx->model, err);
+    if (status == VITFOLD_OK)
+        status = cli_load(cx->cli, cx->in, &cx->model, err);
     if (status == VITFOLD_OK)
         status = vitfold_model_fix_dims(cx->model, cx->dim, options->dim.n_item, err);
     if (status == VITFOLD_OK)
@@ -256,6 +262,7 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     vf_out_abandon(cx.report);
     vf_out_abandon(cx.recipe);
     vitfold_report_free(cx.journal);
+    vitfold_data_free(cx.calibration);
     vitfold_model_free(cx.model);
     return status;
 }

@@ -30,21 +30,11 @@ static int write_svg(const VitfoldReport *report, const char *path, VfErr *err)
     return (int)vf_file_write(path, svg, size, err);
 }
 
-static int read_inputs(const char *path, VitfoldData **data, VfErr *err)
-{
-    if (path == NULL)
-        return VITFOLD_OK;
-    *data = vitfold_data_new();
-    if (*data == NULL)
-        return (int)vf_no_memory(err);
-    return vitfold_data_add_npz(*data, path, err);
-}
-
 static int signal_report(VitfoldModel **model, size_t n_model, const Options *options,
                          const VitfoldDim *dim, VitfoldReport **report, VfErr *err)
 {
     VitfoldData *data = NULL;
-    int status = read_inputs(options->inputs, &data, err);
+    int status = cli_samples(options->inputs, &data, err);
     if (status == VITFOLD_OK) {
         VitfoldSignalOptions signal = {dim, options->dim.n_item, data};
         status = vitfold_signal(model, n_model, &signal, report, err);

@@ -81,6 +81,16 @@ static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfE
     return VF_OK;
 }
 
+int cli_samples(const char *path, VitfoldData **data, VfErr *err)
+{
+    if (path == NULL)
+        return VITFOLD_OK;
+    *data = vitfold_data_new();
+    if (*data == NULL)
+        return (int)vf_no_memory(err);
+    return vitfold_data_add_npz(*data, path, err);
+}
+
 int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err)
 {
     *dim = VF_NEW_ARRAY(cli->arena, VitfoldDim, words->n_item);

@@ -167,6 +167,8 @@ VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr
 
 /* --- the walk --- */
 
+/* Must the value itself be computed, whatever its readers could do with less? */
+bool vf_low_is_kept(const VfLower *cx, const VfValue *value);
 /* Lower the nodes of a graph whose inputs and outer values are in cx->env. */
 VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err);
 /* Lower one node whose operands are given; fills `out` (n_out entries). */

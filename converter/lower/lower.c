@@ -110,12 +110,32 @@ static bool can_be_output(const VfLower *cx, const VfLowValue *value)
     return b->space == VF_SPACE_ARENA && b->bytes == vf_dtype_bytes(value->dtype, value->count);
 }
 
-static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)
+/* One of the outputs: those of the graph, then those kept. */
+static const VfValue *output_value(const VfLower *cx, int32_t index, VfBytes *name)
 {
     const VfGraph *graph = cx->model->graph;
-    const VfBytes name = graph->output_name[index];
+    bool is_own = index < graph->ret->n_in;
+    const VfValue *value = is_own ? vf_node_in(graph->ret, index)
+                                  : cx->options.keep[index - graph->ret->n_in];
+    *name = is_own ? graph->output_name[index] : value->name;
+    return value;
+}
+
+static VfStatus find_output(VfLower *cx, int32_t index, VfBytes *name, VfLowValue **value,
+                            VfErr *err)
+{
+    const VfValue *wanted = output_value(cx, index, name);
+    if (wanted != NULL && wanted->graph != cx->model->graph)
+        return vf_fail(err, VF_UNSUPPORTED, "value '%s' is not one of the main graph",
+                       vf_value_label(wanted));
+    return vf_low_lookup(cx, wanted, value, err);
+}
+
+static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)
+{
+    VfBytes name;
     VfLowValue *value;
-    VF_TRY(vf_low_lookup(cx, vf_node_in(graph->ret, index), &value, err));
+    VF_TRY(find_output(cx, index, &name, &value, err));
     if (value != NULL && value->kind == LOW_UNKNOWN)
         return VF_OK; /* its node is noted already */
     if (value == NULL || value->kind != LOW_TENSOR || value->dtype == VF_STRING)
@@ -137,8 +157,8 @@ static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err
 
 static VfStatus bind_outputs(VfLower *cx, VfPlan *plan, VfErr *err)
 {
-    const VfGraph *graph = cx->model->graph;
-    plan->n_output = graph->ret->n_in;
+    if (__builtin_add_overflow(cx->model->graph->ret->n_in, cx->options.n_keep, &plan->n_output))
+        return vf_fail(err, VF_UNSUPPORTED, "too many outputs");
     plan->output = VF_NEW_ARRAY(cx->arena, VfPlanTensor, (size_t)plan->n_output + 1);
     VF_TRY_ALLOC(plan->output, err);
     VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->node, &cx->cap_node, cx->n_node + 1,

@@ -26,6 +26,10 @@ typedef struct VfBinding {
 
 typedef struct VfLowerOptions {
     bool save_all;   /* keep every intermediate (no reuse, all named in plan->saved) */
+    /* Values of the main graph that the plan computes as further outputs, behind the graph's, in
+     * this order. Inputs and constants count, too. */
+    int32_t n_keep;
+    VfValue *const *keep;
     bool reference;  /* reference kernels only, no BLAS */
     size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
 } VfLowerOptions;

@@ -47,6 +47,14 @@ VfStatus vf_low_lookup(VfLower *cx, const VfValue *value, VfLowValue **out, VfEr
     return VF_OK;
 }
 
+bool vf_low_is_kept(const VfLower *cx, const VfValue *value)
+{
+    for (int32_t i = 0; i < cx->options.n_keep; i++)
+        if (cx->options.keep[i] == value)
+            return true;
+    return cx->options.save_all;
+}
+
 VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err)
 {
     for (size_t i = 0; i < cx->n_unsupported; i++)

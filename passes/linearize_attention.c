@@ -4,7 +4,8 @@
  * After      O = φ(Q)(φ(K+P)ᵀ V) / (φ(Q) Σφ(K+P) + ε) + DWC(V), φ = Relu; or the same sums as
  *            (φ(Q)φ(K+P)ᵀ) V, whichever costs less
  * Why valid  it is another function: the network has to be trained again. Projections stay; scale,
- *            bias and softmax go. P starts as zero, DWC as zero or as adding V
+ *            bias and softmax go. P starts as zero; DWC as zero, as adding V, from a file, or
+ *            as the least squares of what softmax gives beyond the linear part
  *
  * Requires   attention found by match/attention, its weights read by the value product alone; a
  *            fixed token grid for the convolution. Tokens outside the grid stay out of it
@@ -20,6 +21,9 @@
 
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
+
+/* Resize with half pixels and without its second operand. */
+enum { STRETCH_OPSET = 13, FIT_KERNEL_MAX = 7 };
 
 static const VfOption option[] = {
     {.name = "eps",
@@ -42,11 +46,12 @@ static const VfOption option[] = {
      .def = "off",
      .choices = "off|on"},
     {.name = "dwc",
-     .help = "depthwise convolution of the values: none, or its first weights",
+     .help = "depthwise convolution of the values: none, or its first weights; npz needs dwc-file, "
+             "lsq fits them to what softmax gives on calibration data",
      .type = VF_OPTION_CHOICE,
      .offset = offsetof(VfLinearOptions, dwc),
      .def = "zero",
-     .choices = "off|zero|identity"},
+     .choices = "off|zero|identity|npz|lsq"},
     {.name = "kernel",
      .help = "width of the convolution, an odd number",
      .type = VF_OPTION_INT,
@@ -64,6 +69,25 @@ static const VfOption option[] = {
      .type = VF_OPTION_STRING,
      .offset = offsetof(VfLinearOptions, prefix),
      .def = "auto"},
+    {.name = "dwc-file",
+     .help = "npz file with arrays 'weight' [d_v, 1, kernel, kernel] and, if any, 'bias' [d_v] for "
+             "all sites, or 'SITE.weight' and 'SITE.bias' by label or number",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(VfLinearOptions, dwc_file)},
+    {.name = "ridge",
+     .help = "how far dwc=lsq draws its weights to zero, relative to the squares of the values",
+     .type = VF_OPTION_DOUBLE,
+     .offset = offsetof(VfLinearOptions, ridge),
+     .def = "1e-4",
+     .min = 0,
+     .max = 1e6},
+    {.name = "upsample",
+     .help = "values of reduced keys for the convolution: repeated on the map, or stretched along "
+             "the sequence for checkpoints of SLAB",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(VfLinearOptions, upsample),
+     .def = "nearest",
+     .choices = "nearest|linear-1d"},
     {0},
 };
 
@@ -133,6 +157,15 @@ static const char *why_not_structure(VfLinearSite *work)
     return NULL;
 }
 
+static const char *why_not_stretched(const VfLinearSite *work)
+{
+    bool is_stretched =
+        work->options->upsample == VF_UPSAMPLE_LINEAR_1D && work->grid.stride > 1;
+    if (is_stretched && vf_graph_opset(work->site->graph, vf_bytes("")) < STRETCH_OPSET)
+        return "the opset cannot stretch its values: use upsample=nearest";
+    return NULL;
+}
+
 static const char *why_not(VfLinearSite *work, bool is_auto)
 {
     const char *why = why_not_structure(work);
@@ -148,6 +181,8 @@ static const char *why_not(VfLinearSite *work, bool is_auto)
         why = why_no_position(work);
     if (why == NULL && work->options->dwc != VF_DWC_OFF)
         why = vf_linear_find_grid(work);
+    if (why == NULL && work->options->dwc != VF_DWC_OFF)
+        why = why_not_stretched(work);
     return why;
 }
 
@@ -165,14 +200,30 @@ static VfStatus refuse_cost(const VfLinearSite *work, VfErr *err)
 
 static VfStatus visit_site(VfLinearSite *work, bool is_auto, VfErr *err)
 {
-    VfPassCx *cx = work->cx;
     const VfAttention *site = work->site;
-    const char *why = why_not(work, is_auto);
-    if (why != NULL)
-        return vf_pass_refuse(cx, site->label, site->norm_node, err, "%s", why);
+    bool is_told = is_auto && vf_dim_is_known(work->d) && vf_dim_is_known(work->d_v);
+    if (work->why != NULL && is_told)
+        return vf_pass_refuse(work->cx, site->label, site->norm_node, err,
+                              "%s; the linear form pays above %.0f tokens", work->why,
+                              vf_linear_break_even(work));
+    if (work->why != NULL)
+        return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", work->why);
     if (is_auto && !vf_linear_pays(work))
         return refuse_cost(work, err);
     return vf_linear_rewrite(work, err);
+}
+
+static VfStatus check_weights(const VfLinearOptions *options, VfErr *err)
+{
+    bool is_file = options->dwc_file != NULL;
+    if (options->dwc == VF_DWC_NPZ && !is_file)
+        return vf_fail(err, VF_USAGE, "option 'dwc': npz needs dwc-file=FILE");
+    if (options->dwc != VF_DWC_NPZ && is_file)
+        return vf_fail(err, VF_USAGE, "option 'dwc-file': it is read with dwc=npz only");
+    if (options->dwc == VF_DWC_LSQ && options->kernel > FIT_KERNEL_MAX)
+        return vf_fail(err, VF_USAGE, "option 'kernel': lsq fits at most %d taps along a side",
+                       FIT_KERNEL_MAX);
+    return VF_OK;
 }
 
 static VfStatus check_options(const VfLinearOptions *options, VfErr *err)
@@ -187,25 +238,53 @@ static VfStatus check_options(const VfLinearOptions *options, VfErr *err)
     if (strcmp(options->prefix, "auto") != 0 && !vf_linear_parse_prefix(options->prefix, &h))
         return vf_fail(err, VF_USAGE, "option 'prefix': '%s' is neither auto nor a number",
                        options->prefix);
+    return check_weights(options, err);
+}
+
+/* All sites are read, and their weights found, on the graph as it came. */
+static VfStatus select_sites(VfPassCx *cx, bool is_auto, VfLinearSite **chosen, int32_t *n,
+                             VfErr *err)
+{
+    VfAttentions found;
+    VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
+    VfLinearSite *site = VF_NEW_ARRAY(cx->arena, VfLinearSite, (size_t)found.n_site);
+    VF_TRY_ALLOC(site, err);
+    for (int32_t i = 0; i < found.n_site; i++) {
+        const VfAttention *at = &found.site[i];
+        VfSiteFacts facts = {at->index, at->label, at->is_window};
+        bool selected = is_auto;
+        if (!is_auto)
+            VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
+        if (!selected || at->kind == VF_ATTENTION_LINEAR)
+            continue;
+        site[*n] = (VfLinearSite){.cx = cx, .options = cx->options, .site = at};
+        site[*n].why = why_not(&site[*n], is_auto);
+        ++*n;
+    }
+    *chosen = site;
     return VF_OK;
+}
+
+static VfStatus find_weights(VfPassCx *cx, VfLinearSite *site, int32_t n, VfErr *err)
+{
+    const VfLinearOptions *options = cx->options;
+    if (options->dwc == VF_DWC_NPZ)
+        return vf_linear_load(cx, options->dwc_file, site, n, err);
+    return options->dwc == VF_DWC_LSQ ? vf_linear_fit(site, n, err) : VF_OK;
 }
 
 /* `sites=auto` takes the sites where the linear form costs less. */
 static VfStatus run(VfPassCx *cx, VfErr *err)
 {
-    VfAttentions found;
+    VfLinearSite *site = NULL;
+    int32_t n = 0;
     bool is_auto = cx->sites.spec != NULL && strcmp(cx->sites.spec, "auto") == 0;
     VF_TRY(check_options(cx->options, err));
-    VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
-    for (int32_t i = 0; i < found.n_site && vf_pass_may_edit(cx); i++) {
-        const VfAttention *site = &found.site[i];
-        VfLinearSite work = {.cx = cx, .options = cx->options, .site = site};
-        VfSiteFacts facts = {site->index, site->label, site->is_window};
-        bool selected = is_auto;
-        if (!is_auto)
-            VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
-        if (selected && site->kind != VF_ATTENTION_LINEAR && site->norm_node->is_linked)
-            VF_TRY(visit_site(&work, is_auto, err));
+    VF_TRY(select_sites(cx, is_auto, &site, &n, err));
+    VF_TRY(find_weights(cx, site, n, err));
+    for (int32_t i = 0; i < n && vf_pass_may_edit(cx); i++) {
+        if (site[i].site->norm_node->is_linked)
+            VF_TRY(visit_site(&site[i], is_auto, err));
     }
     return VF_OK;
 }
@@ -216,7 +295,7 @@ const VfPass vf_pass_linearize_attention = {
     .source = "SLAB (arXiv 2405.11582), equation SLA",
     .exactness = VF_RETRAINED,
     .option = option,
-    .n_option = 7,
+    .n_option = 10,
     .options_bytes = sizeof(VfLinearOptions),
     .run = run,
 };

@@ -50,7 +50,7 @@ static bool is_linear_order(const VfLinearSite *work)
 
 /* --- building --- */
 
-static double epsilon(const VfLinearSite *work)
+double vf_linear_epsilon(const VfLinearSite *work)
 {
     VfDtype dtype = work->site->out->type.dtype;
     bool is_half = dtype == VF_F16 || dtype == VF_BF16;
@@ -88,7 +88,8 @@ static VfValue *add_position(const VfLinearSite *work, VfValue *k)
 static VfValue *divide(const VfLinearSite *work, VfValue *above, VfValue *below)
 {
     VfRewrite *rw = work->rw;
-    VfValue *eps = vf_rewrite_scalar(rw, work->site->out->type.dtype, epsilon(work), "eps");
+    VfDtype dtype = work->site->out->type.dtype;
+    VfValue *eps = vf_rewrite_scalar(rw, dtype, vf_linear_epsilon(work), "eps");
     return vf_rewrite_binary(rw, VF_OP_DIV, above, vf_rewrite_binary(rw, VF_OP_ADD, below, eps));
 }
 
@@ -133,7 +134,7 @@ static VfValue *build(const VfLinearSite *work, bool is_linear)
 
 static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
 {
-    static const char *const dwc_name[] = {"off", "zero", "identity"};
+    static const char *const dwc_name[] = {"off", "zero", "identity", "npz", "lsq"};
     const VfTokenGrid *grid = &work->grid;
     VfText text;
     VfBytes out;
@@ -145,9 +146,13 @@ static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
     if (work->options->key_position == 1)
         vf_text_printf(&text, ", key position");
     vf_text_printf(&text, ", dwc %s", dwc_name[work->options->dwc]);
+    if (work->options->dwc == VF_DWC_LSQ)
+        vf_text_printf(&text, " (R2 %.4f)", work->dwc.r2);
     if (work->options->dwc != VF_DWC_OFF)
         vf_text_printf(&text, ", grid %lldx%lld, prefix %lld", (long long)grid->h,
                        (long long)grid->w, (long long)grid->prefix);
+    if (work->options->upsample == VF_UPSAMPLE_LINEAR_1D && grid->stride > 1)
+        vf_text_printf(&text, ", upsampled along the sequence");
     bool is_square = !vf_dim_is_known(work->n_q) || vf_dim_is_same(work->n_q, work->n_k);
     if (is_square && vf_dim_is_known(work->d) && vf_dim_is_known(work->d_v))
         vf_text_printf(&text, ", pays above %.0f tokens", vf_linear_break_even(work));

@@ -4,9 +4,11 @@
 
 enum { PAD_OPERAND = 11 };
 
-/* [d_v, 1, kernel, kernel], zero or with a centre of one. */
+/* [d_v, 1, kernel, kernel]: given, zero, or with a centre of one. */
 static VfValue *kernels(const VfLinearSite *work)
 {
+    if (work->dwc.kernel != NULL)
+        return vf_rewrite_const(work->rw, work->dwc.kernel, "dwc_weight");
     int64_t n = work->options->kernel, dims[] = {work->d_v.k, 1, n, n};
     VfDtype dtype = work->site->out->type.dtype;
     VfTensor *tensor = NULL;
@@ -21,11 +23,34 @@ static VfValue *kernels(const VfLinearSite *work)
 
 static VfValue *biases(const VfLinearSite *work)
 {
+    if (work->dwc.bias != NULL)
+        return vf_rewrite_const(work->rw, work->dwc.bias, "dwc_bias");
     VfTensor *tensor = NULL;
     void *data = NULL;
     (void)vf_tensor_new(work->cx->model->arena, work->site->out->type.dtype, 1, &work->d_v.k,
                         &tensor, &data, NULL);
     return vf_rewrite_const(work->rw, tensor, "dwc_bias");
+}
+
+/* V (batch, d_v, n) stretched along the sequence as SLAB's PVT does, ends of rows mixed with
+ * starts: for its checkpoints alone. */
+static VfValue *stretch(const VfLinearSite *work, VfValue *rows)
+{
+    const VfTokenGrid *grid = &work->grid;
+    int64_t n = grid->h * grid->w, s = grid->stride, line[] = {-1, work->d_v.k, n / (s * s)};
+    int64_t image[] = {-1, work->d_v.k, grid->h, grid->w}, dims[] = {3};
+    VfTensor *factor = NULL;
+    void *data = NULL;
+    if (vf_tensor_new(work->cx->model->arena, VF_F32, 1, dims, &factor, &data, NULL) == VF_OK) {
+        for (size_t i = 0; i < 3; i++)
+            vf_tensor_put_double(data, VF_F32, i, i == 2 ? (double)(s * s) : 1.0);
+    }
+    VfValue *in[] = {vf_rewrite_reshape(work->rw, rows, 3, line), VF_NO_OPERAND,
+                     vf_rewrite_const(work->rw, factor, "stretch")};
+    VfValue *out = vf_rewrite_node(work->rw, VF_OP_RESIZE, 3, in);
+    vf_rewrite_string(work->rw, "mode", "linear");
+    vf_rewrite_string(work->rw, "coordinate_transformation_mode", "half_pixel");
+    return vf_rewrite_reshape(work->rw, out, 4, image);
 }
 
 /* The maps [n, d_v, h, w] of keys with each repeated for its queries (nearest neighbour). */
@@ -111,7 +136,9 @@ VfValue *vf_linear_convolve(const VfLinearSite *work)
                              grid->key_prefix + h * w);
     if (v == NULL)
         return NULL;
-    VfValue *map = upsample(work, vf_rewrite_reshape(work->rw, v, 4, image));
+    bool is_stretched = grid->stride > 1 && work->options->upsample == VF_UPSAMPLE_LINEAR_1D;
+    VfValue *map = is_stretched ? stretch(work, v)
+                                : upsample(work, vf_rewrite_reshape(work->rw, v, 4, image));
     VfValue *rows = unfold_batch(work, convolve(work, map), v);
     return pad_tokens(work, vf_linear_swap(work, rows));
 }

@@ -14,9 +14,10 @@
 
 enum { VF_LINEAR_PATH_MAX = 32 };
 
-/* Rows of the options "order" and "dwc". */
+/* Rows of the options "order", "dwc" and "upsample". */
 enum { VF_ORDER_AUTO, VF_ORDER_LINEAR, VF_ORDER_QUADRATIC };
-enum { VF_DWC_OFF, VF_DWC_ZERO, VF_DWC_IDENTITY };
+enum { VF_DWC_OFF, VF_DWC_ZERO, VF_DWC_IDENTITY, VF_DWC_NPZ, VF_DWC_LSQ };
+enum { VF_UPSAMPLE_NEAREST, VF_UPSAMPLE_LINEAR_1D };
 
 typedef struct VfLinearOptions {
     double eps;
@@ -26,6 +27,9 @@ typedef struct VfLinearOptions {
     int64_t kernel;     /* width of the convolution, odd */
     const char *grid;   /* "auto" or "HxW" */
     const char *prefix; /* "auto" or a number */
+    const char *dwc_file; /* of VF_DWC_NPZ; NULL otherwise */
+    double ridge;         /* of VF_DWC_LSQ */
+    int upsample;         /* VF_UPSAMPLE_* */
 } VfLinearOptions;
 
 /* An operand of the new form: a value of the graph and a letter for each of its axes. */
@@ -42,6 +46,12 @@ typedef struct VfTokenGrid {
     int64_t h, w;                   /* grid of the queries */
     int64_t stride;                 /* queries per key along each side (spatial reduction) */
 } VfTokenGrid;
+
+/* First weights of the convolution, in the dtype of the site's result; NULL is zero. */
+typedef struct VfDwcWeights {
+    const VfTensor *kernel, *bias; /* [d_v, 1, kernel, kernel] and [d_v] */
+    double r2;                     /* of VF_DWC_LSQ: part of the variance that they explain */
+} VfDwcWeights;
 
 /* Nodes from the weights up to the raw scores, nearest to the weights first. */
 typedef struct VfLinearPath {
@@ -64,6 +74,8 @@ typedef struct VfLinearSite {
     VfLinearPath path;
     bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
     VfTokenGrid grid; /* valid when there is a convolution */
+    VfDwcWeights dwc;
+    const char *why; /* why it is left alone, or NULL */
 } VfLinearSite;
 
 /* Fill the letters, dims and the path. Returns why the site cannot be read, or NULL.
@@ -96,6 +108,15 @@ const char *vf_linear_find_grid(VfLinearSite *work);
 /* The depthwise convolution of V, zero for tokens outside the grid: (batch, N_q, d_v).
  * linear/conv.c */
 VfValue *vf_linear_convolve(const VfLinearSite *work);
+
+/* First weights of the `n` sites that have no `why` yet, from the file `path` or fitted to the
+ * calibration data, before anything is rewritten. A site that gets none is given a `why`. VF_USAGE:
+ * an array has another shape. linear/arrays.c, linear/fit.c */
+VfStatus vf_linear_load(VfPassCx *cx, const char *path, VfLinearSite *site, int32_t n, VfErr *err);
+VfStatus vf_linear_fit(VfLinearSite *site, int32_t n, VfErr *err);
+
+/* What is added to the sum of the weights. linear/build.c */
+double vf_linear_epsilon(const VfLinearSite *work);
 
 /* Are the numbers the cost depends on known? Then: does the linear form cost less than softmax, and
  * the number of tokens from which on it does (queries and keys alike). linear/build.c */

@@ -1,0 +1,98 @@
+/* First weights of the convolution from the arrays of a file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "passes/linear/linear.h"
+
+enum { NAME_MAX_BYTES = 512 };
+
+static const VfTensor *find(const VfArrayFile *file, const char *name)
+{
+    for (int32_t i = 0; i < file->n; i++) {
+        if (strcmp(file->name[i], name) == 0)
+            return file->tensor[i];
+    }
+    return NULL;
+}
+
+/* By label, by number, then for all sites; `name` is what was found. */
+static const VfTensor *find_own(const VfArrayFile *file, const VfAttention *site, const char *what,
+                                char *name)
+{
+    const VfTensor *found;
+    int n = snprintf(name, NAME_MAX_BYTES, "%s.%s", site->label, what);
+    if (n > 0 && n < NAME_MAX_BYTES && (found = find(file, name)) != NULL)
+        return found;
+    snprintf(name, NAME_MAX_BYTES, "%d.%s", (int)site->index, what);
+    if ((found = find(file, name)) != NULL)
+        return found;
+    snprintf(name, NAME_MAX_BYTES, "%s", what);
+    return find(file, name);
+}
+
+/* What an array has to be. */
+typedef struct Wanted {
+    const char *name;
+    int32_t rank;
+    const int64_t *dims;
+} Wanted;
+
+static VfStatus fail_shape(const VfLinearSite *work, const Wanted *wanted, VfErr *err)
+{
+    char *dims = vf_arena_printf(work->cx->arena, "%lld", (long long)wanted->dims[0]);
+    for (int32_t i = 1; i < wanted->rank && dims != NULL; i++)
+        dims = vf_arena_printf(work->cx->arena, "%s, %lld", dims, (long long)wanted->dims[i]);
+    VF_TRY_ALLOC(dims, err);
+    return vf_fail(err, VF_USAGE,
+                   "option 'dwc-file': array '%s' is not [%s] of numbers, as attention '%s' needs",
+                   wanted->name, dims, work->site->label);
+}
+
+/* A copy in the dtype of the site's result. */
+static VfStatus take(const VfLinearSite *work, const VfTensor *from, const Wanted *wanted,
+                     const VfTensor **to, VfErr *err)
+{
+    VfDtype dtype = work->site->out->type.dtype;
+    VfTensor *tensor;
+    void *data;
+    bool is_fit = from->rank == wanted->rank && vf_dtype_info(from->dtype)->is_float;
+    for (int32_t i = 0; is_fit && i < wanted->rank; i++)
+        is_fit = from->dims[i] == wanted->dims[i];
+    if (!is_fit)
+        return fail_shape(work, wanted, err);
+    VF_TRY(vf_tensor_new(work->cx->model->arena, dtype, from->rank, from->dims, &tensor, &data,
+                         err));
+    for (size_t i = 0; i < tensor->count; i++)
+        vf_tensor_put_double(data, dtype, i, vf_tensor_get_double(from, i));
+    *to = tensor;
+    return VF_OK;
+}
+
+static VfStatus load_site(VfLinearSite *work, const VfArrayFile *file, VfErr *err)
+{
+    int64_t n = work->options->kernel, dims[] = {work->d_v.k, 1, n, n};
+    char name[NAME_MAX_BYTES];
+    const VfTensor *found = find_own(file, work->site, "weight", name);
+    if (found == NULL) {
+        work->why = "no array of dwc-file is named for it, and none is named 'weight'";
+        return VF_OK;
+    }
+    VF_TRY(take(work, found, &(Wanted){name, 4, dims}, &work->dwc.kernel, err));
+    found = find_own(file, work->site, "bias", name);
+    return found == NULL
+               ? VF_OK
+               : take(work, found, &(Wanted){name, 1, dims}, &work->dwc.bias, err);
+}
+
+VfStatus vf_linear_load(VfPassCx *cx, const char *path, VfLinearSite *site, int32_t n, VfErr *err)
+{
+    VfArrayFile file;
+    if (cx->arrays == NULL)
+        return vf_fail(err, VF_USAGE, "option 'dwc-file': files cannot be read here");
+    VF_TRY(cx->arrays->read(cx->arrays, cx->arena, path, &file, err));
+    for (int32_t i = 0; i < n; i++) {
+        if (site[i].why == NULL)
+            VF_TRY(load_site(&site[i], &file, err));
+    }
+    return VF_OK;
+}

@@ -165,8 +165,10 @@ int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,
     VfStatus status = vf_report_begin("vitfold.validate.1", &report, err);
     if (status != VF_OK)
         return (int)status;
-    VitfoldLoadOptions loading = {model->import.linked_data_root, model->log_fn, model->log_user,
-                                  (int)model->log.level};
+    VitfoldLoadOptions loading = {.linked_data_root = model->import.linked_data_root,
+                                  .log = model->log_fn,
+                                  .log_user = model->log_user,
+                                  .log_level = (int)model->log.level};
     status = (VfStatus)vitfold_model_load(model->path, &loading, &original, err);
     if (status == VF_OK) {
         status = validate(model, original, in, options == NULL ? &defaults : options, &sides,

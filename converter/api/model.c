@@ -34,7 +34,13 @@ static VfStatus load(VitfoldModel *model, const char *path, const VitfoldLoadOpt
                      VfErr *err)
 {
     VF_TRY(fill_handle(model, path, options, err));
-    return vf_onnx_import(path, &model->import, &model->ir, err);
+    VF_TRY(vf_onnx_import(path, &model->import, &model->ir, err));
+    if (options == NULL || options->scratch_folder == NULL)
+        return VF_OK;
+    char *folder = vf_arena_string(model->ir->arena, options->scratch_folder);
+    VF_TRY_ALLOC(folder, err);
+    vf_arena_page_to(model->ir->arena, folder);
+    return VF_OK;
 }
 
 int vitfold_model_load(const char *path, const VitfoldLoadOptions *options, VitfoldModel **result,

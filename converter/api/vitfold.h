@@ -64,6 +64,8 @@ typedef void VitfoldLogFn(void *user, int level, const char *line);
 
 typedef struct VitfoldLoadOptions {
     const char *linked_data_root; /* folder in which external data may be linked to */
+    const char *scratch_folder;   /* for nameless files that hold large new weights; NULL: they
+                                   * are kept in memory */
     VitfoldLogFn *log;            /* kept by the model */
     void *log_user;
     int log_level;                /* the last level that is passed on */

@@ -11,10 +11,18 @@ static void log_line(void *user, int level, const char *line)
     cli->log.sink(cli->log.user, (VfLogLevel)level, line);
 }
 
+/* Not /tmp, which often is memory. */
+static const char *scratch_folder(void)
+{
+    const char *wanted = getenv("TMPDIR");
+    return wanted != NULL && wanted[0] != '\0' ? wanted : "/var/tmp";
+}
+
 VitfoldLoadOptions cli_load_options(Cli *cli)
 {
     return (VitfoldLoadOptions){
         .linked_data_root = cli->common->linked_root,
+        .scratch_folder = scratch_folder(),
         .log = log_line,
         .log_user = cli,
         .log_level = (int)cli->log.level,

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "passes/fold/layer.h"
 #include "passes/ir/attr.h"
@@ -26,18 +27,64 @@ static bool put(const VfTensor *w, void *data, size_t i, double factor)
     return isfinite(vf_tensor_get_double(&seen, i)) || !isfinite(old);
 }
 
+static bool scale_any(const VfTensor *w, size_t extent, size_t inner, const double *factor,
+                      void *data)
+{
+    bool is_finite = true;
+    for (size_t i = 0; i < w->count; i++)
+        is_finite = put(w, data, i, factor[i / inner % extent]) && is_finite;
+    return is_finite;
+}
+
+/* The same for floats: large matrices take most of the time of a conversion. */
+static bool scale_floats(const VfTensor *w, size_t extent, size_t inner, const double *factor,
+                         float *data)
+{
+    const char *from = w->data;
+    int n_overflow = 0;
+    for (size_t row = 0; row < w->count / inner; row++) {
+        double by = factor[row % extent];
+        for (size_t i = row * inner; i < (row + 1) * inner; i++) {
+            float old; /* the bytes of a file may lie anywhere */
+            memcpy(&old, from + i * sizeof old, sizeof old);
+            data[i] = (float)((double)old * by);
+            n_overflow += isinf(data[i]) && !isinf(old);
+        }
+    }
+    return n_overflow == 0;
+}
+
+/* Each element of a row has its own factor. */
+static bool scale_columns(const VfTensor *w, size_t extent, const double *factor, float *data)
+{
+    const char *from = w->data;
+    int n_overflow = 0;
+    for (size_t row = 0; row < w->count / extent; row++) {
+        for (size_t k = 0; k < extent; k++) {
+            size_t i = row * extent + k;
+            float old;
+            memcpy(&old, from + i * sizeof old, sizeof old);
+            data[i] = (float)((double)old * factor[k]);
+            n_overflow += isinf(data[i]) && !isinf(old);
+        }
+    }
+    return n_overflow == 0;
+}
+
 VfStatus vf_weights_scale(VfArena *arena, const VfTensor *w, int32_t axis, const VfField *factor,
                           int32_t factor_axis, const VfTensor **out, VfErr *err)
 {
     size_t inner = count_dims(w, axis + 1, w->rank), extent = (size_t)w->dims[axis];
     VfTensor *tensor;
     void *data;
-    bool is_finite = true;
+    double *by = VF_NEW_ARRAY(arena, double, extent);
+    VF_TRY_ALLOC(by, err);
+    for (size_t k = 0; k < extent; k++)
+        by[k] = vf_field_at(factor, factor_axis, (int64_t)k);
     VF_TRY(vf_tensor_new(arena, w->dtype, w->rank, w->dims, &tensor, &data, err));
-    for (size_t i = 0; i < w->count; i++) {
-        int64_t at = (int64_t)(i / inner % extent);
-        is_finite = put(w, data, i, vf_field_at(factor, factor_axis, at)) && is_finite;
-    }
+    bool is_finite = w->dtype != VF_F32 ? scale_any(w, extent, inner, by, data)
+                     : inner == 1       ? scale_columns(w, extent, by, data)
+                                        : scale_floats(w, extent, inner, by, data);
     *out = tensor;
     return is_finite ? VF_OK : not_finite(err);
 }
@@ -59,6 +106,19 @@ VfStatus vf_weights_scale_group(VfArena *arena, const VfTensor *w, int64_t group
     return is_finite ? VF_OK : not_finite(err);
 }
 
+/* sum[i] += c * w[row + i] */
+static void add_row(const VfTensor *w, size_t row, size_t n, double c, double *sum)
+{
+    const char *from = w->data;
+    for (size_t i = 0; i < n && w->dtype != VF_F32; i++)
+        sum[i] += vf_tensor_get_double(w, row + i) * c;
+    for (size_t i = 0; i < n && w->dtype == VF_F32; i++) {
+        float old;
+        memcpy(&old, from + (row + i) * sizeof old, sizeof old);
+        sum[i] += (double)old * c;
+    }
+}
+
 VfStatus vf_weights_contract(VfArena *arena, const VfTensor *w, int32_t axis, const VfField *shift,
                              int32_t shift_axis, VfField *out, VfErr *err)
 {
@@ -71,9 +131,7 @@ VfStatus vf_weights_contract(VfArena *arena, const VfTensor *w, int32_t axis, co
     for (size_t o = 0; o < outer; o++) {
         for (size_t k = 0; k < extent; k++) {
             double c = vf_field_at(shift, shift_axis, (int64_t)k);
-            size_t row = (o * extent + k) * inner;
-            for (size_t i = 0; i < inner; i++)
-                sum[o * inner + i] += vf_tensor_get_double(w, row + i) * c;
+            add_row(w, (o * extent + k) * inner, inner, c, sum + o * inner);
         }
     }
     *out = (VfField){.rank = w->rank, .count = count, .data = sum};

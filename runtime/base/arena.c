@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/pages.h"
 #include "runtime/base/size.h"
 
 enum {
@@ -13,6 +14,7 @@ enum {
     LARGE_BYTES = 256,         /* from here on an allocation gets LARGE_ALIGN */
     FIRST_BLOCK = 4096,        /* blocks double from here ... */
     LARGEST_BLOCK = 1 << 20,   /* ... up to here; larger requests get a block of their own */
+    PAGED_BYTES = 1 << 20,     /* from here on an allocation may lie in a file */
     HEADER_BYTES = LARGE_ALIGN /* room of the block header, so that payloads are aligned */
 };
 
@@ -27,6 +29,8 @@ _Static_assert(sizeof(Block) <= HEADER_BYTES, "the header must fit before an ali
 struct VfArena {
     Block *first;   /* all blocks in order of use; those after `current` are empty */
     Block *current;
+    Block *paged;       /* one allocation each, in a file */
+    const char *folder; /* of those files; NULL: none */
     size_t next_bytes; /* payload of the next ordinary block */
     size_t used;
 };
@@ -44,10 +48,26 @@ VfArena *vf_arena_new(void)
     return arena;
 }
 
+void vf_arena_page_to(VfArena *arena, const char *folder)
+{
+    arena->folder = folder;
+}
+
+static void free_paged(VfArena *arena)
+{
+    for (Block *block = arena->paged; block != NULL;) {
+        Block *next = block->next;
+        vf_pages_unmap(block, block->size + HEADER_BYTES);
+        block = next;
+    }
+    arena->paged = NULL;
+}
+
 void vf_arena_free(VfArena *arena)
 {
     if (arena == NULL)
         return;
+    free_paged(arena);
     for (Block *block = arena->first; block != NULL;) {
         Block *next = block->next;
         free(block);
@@ -58,6 +78,7 @@ void vf_arena_free(VfArena *arena)
 
 void vf_arena_reset(VfArena *arena)
 {
+    free_paged(arena);
     for (Block *block = arena->first; block != NULL; block = block->next)
         block->used = 0;
     arena->current = arena->first;
@@ -96,9 +117,27 @@ static bool add_block(VfArena *arena, size_t bytes)
     return true;
 }
 
+/* NULL when there is no file for it. */
+static void *take_paged(VfArena *arena, size_t bytes)
+{
+    size_t total;
+    if (arena->folder == NULL || !vf_size_add(bytes, HEADER_BYTES, &total))
+        return NULL;
+    Block *block = vf_pages_map(arena->folder, total);
+    if (block == NULL)
+        return NULL;
+    *block = (Block){.next = arena->paged, .size = bytes, .used = bytes};
+    arena->paged = block;
+    arena->used += bytes;
+    return payload(block);
+}
+
 void *vf_arena_alloc(VfArena *arena, size_t bytes)
 {
     size_t room = bytes == 0 ? 1 : bytes;
+    void *in_file = room >= PAGED_BYTES ? take_paged(arena, room) : NULL;
+    if (in_file != NULL)
+        return in_file;
     size_t align = room >= LARGE_BYTES ? LARGE_ALIGN : SMALL_ALIGN;
     void *data = arena->current == NULL ? NULL : take(arena->current, room, align);
     while (data == NULL && arena->current != NULL && arena->current->next != NULL) {

@@ -18,6 +18,11 @@ typedef struct VfArena VfArena;
 /* A new, empty arena, or NULL. */
 VfArena *vf_arena_new(void);
 
+/* Let allocations of 1 MiB and more lie in nameless files in `folder`, which must stay readable for
+ * the life of the arena: what is made of weights then needs no memory of their size. Where
+ * no such file can be made they are ordinary memory. NULL: none from here on. */
+void vf_arena_page_to(VfArena *arena, const char *folder);
+
 /* Free `arena` and all that was allocated from it. NULL is allowed. */
 void vf_arena_free(VfArena *arena);
 

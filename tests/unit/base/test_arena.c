@@ -30,6 +30,30 @@ START_TEST(allocations_are_zeroed_aligned_and_apart)
 }
 END_TEST
 
+START_TEST(large_allocations_may_lie_in_files)
+{
+    static const char *const folders[] = {".", "/no/such/folder"};
+    for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
+        VfArena *arena = vf_arena_new();
+        unsigned char *small = vf_arena_alloc(arena, 100);
+        vf_arena_page_to(arena, folders[f]);
+        for (int round = 0; round < 2; round++) {
+            unsigned char *data = vf_arena_alloc(arena, 3 << 20);
+            ck_assert_ptr_nonnull(data);
+            ck_assert_uint_eq((uintptr_t)data % 64, 0);
+            for (size_t i = 0; i < 3 << 20; i += 4096)
+                ck_assert_uint_eq(data[i], 0);
+            memset(data, 0xAA, 3 << 20);
+            ck_assert_uint_eq(small[99], 0);
+            vf_arena_reset(arena);
+            small = vf_arena_alloc(arena, 100);
+        }
+        ck_assert_ptr_null(vf_arena_alloc(arena, SIZE_MAX));
+        vf_arena_free(arena);
+    }
+}
+END_TEST
+
 START_TEST(impossible_sizes_give_null)
 {
     VfArena *arena = vf_arena_new();
@@ -84,6 +108,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("arena");
     TCase *tests = tcase_create("arena");
     tcase_add_test(tests, allocations_are_zeroed_aligned_and_apart);
+    tcase_add_test(tests, large_allocations_may_lie_in_files);
     tcase_add_test(tests, impossible_sizes_give_null);
     tcase_add_test(tests, copies_are_terminated);
     tcase_add_test(tests, grown_arrays_keep_their_items);

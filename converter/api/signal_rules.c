@@ -220,7 +220,7 @@ static VfStatus visit_sum(VfWalk *walk, const VfNode *node, VfErr *err)
 {
     VfValue *in[] = {vf_node_in(node, 0), vf_node_in(node, 1)};
     const VfTokens *t[] = {state_of(walk, in[0]), state_of(walk, in[1])};
-    bool has_both = !vf_is_fixed(in[0]) && !vf_is_fixed(in[1]);
+    bool has_both = in[0] != NULL && in[1] != NULL && !vf_is_fixed(in[0]) && !vf_is_fixed(in[1]);
     /* What is summed has one shape, but for the mean of the tokens. */
     bool is_own = t[0] != NULL && t[1] != NULL && t[0]->source == t[1]->source;
     if (!has_both || (t[0] == NULL && t[1] == NULL) || !(is_own || has_same_shape(in[0], in[1])))
@@ -246,7 +246,7 @@ static VfStatus visit_sum(VfWalk *walk, const VfNode *node, VfErr *err)
 static const VfTensor *row_factors(const VfValue *value, const VfValue *out, int32_t n)
 {
     const VfTensor *t = vf_value_const(value);
-    if (t == NULL || t->count != (size_t)n || t->rank < 2 || n < 2)
+    if (t == NULL || t->dtype == VF_STRING || t->count != (size_t)n || t->rank < 2 || n < 2)
         return NULL;
     for (int32_t i = 0; i < t->rank; i++) {
         int32_t axis = out->type.rank - t->rank + i;
@@ -287,7 +287,8 @@ static VfStatus visit_factor(VfWalk *walk, const VfNode *node, VfErr *err)
         const VfTokens *from = state_of(walk, vf_node_in(node, slot));
         const VfValue *other = vf_node_in(node, 1 - slot), *out = vf_node_out(node, 0);
         double factor;
-        if (from == NULL || !vf_is_fixed(other) || (slot == 1 && node->op == VF_OP_DIV))
+        bool is_divisor = slot == 1 && node->op == VF_OP_DIV;
+        if (from == NULL || out == NULL || !vf_is_fixed(other) || is_divisor)
             continue;
         const VfTensor *rows = row_factors(other, out, vf_tokens_count(from));
         if (vf_scalar_of(other, &factor)) {

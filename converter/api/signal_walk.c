@@ -193,8 +193,11 @@ VfStatus vf_signal_walk(VfArena *arena, const VfModel *model, const VfSiteList *
     signal->n_row = sites->attention.n_site;
     signal->row = VF_NEW_ARRAY(arena, VfSignalRow, (size_t)signal->n_row + 1);
     VF_TRY_ALLOC(signal->row, err);
-    for (int32_t i = 0; i < signal->n_row; i++)
+    for (int32_t i = 0; i < signal->n_row; i++) {
         signal->row[i].site = &sites->attention.site[i];
+        if (signal->row[i].site->graph != model->graph)
+            signal->row[i].note = "inside a subgraph or function: not followed";
+    }
     VF_TRY(walk_nodes(&walk, model, sites, n_token, err));
     for (int32_t i = 0; i < signal->n_row; i++)
         VF_TRY(finish_row(&walk, &signal->row[i], err));

@@ -11,7 +11,8 @@ static const VfOption table[] = {
     {"dim", "count costs for this size of a symbolic dimension (else 1)", VF_OPTION_LIST,
      offsetof(Options, dim), .value = "NAME=N"},
     {"signal", "instead: how alike tokens become behind each attention, with logits at zero. Skips "
-     "add a² and b² of their two sides, norms make correlations, weights count as random",
+     "add a² and b² of their two sides, norms make correlations, weights count as random, smooth "
+     "activations are left out",
      VF_OPTION_BOOL, offsetof(Options, is_signal)},
     {"signal-svg", "plot of it, one curve for each model; means --signal", VF_OPTION_STRING,
      offsetof(Options, svg), .value = "FILE.svg"},

@@ -130,17 +130,24 @@ START_TEST(test_case)
 }
 END_TEST
 
-/* Leaky ReLU between two blocks maps the correlation by C. */
+/* Leaky ReLU between two blocks maps the correlation by C; the factor of a tailored one keeps the
+ * mean square. */
 START_TEST(test_activation)
 {
     VfSignal signal = signal_of(
-        4, IDENTITY PLAIN("x", "1") "f = MatMul(o1, w)\nz = Add(x, f)\nh = MatMul(z, w)\n"
+        4, IDENTITY "r = const f64[] {1.3719886811400708}\n" PLAIN("x", "1")
+           "f = MatMul(o1, w)\nz = Add(x, f)\nh = MatMul(z, w)\n"
            "a = LeakyRelu(h) {alpha=0.25}\nc = MatMul(a, w)\n" KEEP("c", "2")
-           "y = MatMul(o2, w)\n");
-    ck_assert_int_eq(signal.n_row, 2);
+           "e = MatMul(o2, w)\nb = LeakyRelu(e) {alpha=0.25}\nd = Mul(b, r)\n" KEEP("d", "3")
+           "y = MatMul(o3, w)\n");
+    double once = vf_tat_map(0.25, 0.2), kept = 1.25 * (1 + 0.0625) / 2;
+    ck_assert_int_eq(signal.n_row, 3);
     assert_number(signal.row[0].zero.correlation, 0.2, "before");
-    assert_number(signal.row[1].zero.correlation, vf_tat_map(0.25, 0.2), "behind");
-    assert_number(signal.row[1].zero.low, 1.25 * (1 + 0.0625) / 2, "mean square");
+    assert_number(signal.row[1].zero.correlation, once, "behind");
+    assert_number(signal.row[1].zero.low, kept, "mean square");
+    assert_number(signal.row[2].zero.correlation, vf_tat_map(0.25, once), "behind two");
+    assert_number(signal.row[2].zero.high, kept, "mean square kept");
+    assert_number(vf_tat_scale(0.25), 1.3719886811400708, "factor");
 }
 END_TEST
 

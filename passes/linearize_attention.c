@@ -14,7 +14,8 @@
  *
  * Limits     region masks are multiplied, in the quadratic form only, and do not stop the
  *            convolution at the edge of a region; causal and run-time masks are refused, and
- *            fused operators. P is a table (heads, d, N_k)
+ *            fused operators but ONNX Attention and MultiHeadAttention without masks. P is a
+ *            table (heads, d, N_k)
  */
 #include <math.h>
 #include <string.h>
@@ -131,8 +132,8 @@ static const char *why_no_position(const VfLinearSite *work)
         return "a key position table needs a fixed number of keys";
     if (!vf_dim_is_known(work->site->heads))
         return "a key position table needs the number of heads";
-    bool has_axis = vf_dim_is(work->site->heads, 1);
-    for (int32_t a = 0; a < work->k.rank; a++)
+    bool has_axis = vf_dim_is(work->site->heads, 1) || work->fused.heads > 0;
+    for (int32_t a = 0; a < work->k.rank && !has_axis; a++)
         has_axis =
             has_axis || (work->k.letter[a] != work->key && work->k.letter[a] != work->width &&
                          vf_dim_is_same(vf_dim_at(work->k.value, a), work->site->heads));
@@ -145,9 +146,8 @@ static const char *why_not_structure(VfLinearSite *work)
     const VfAttention *site = work->site;
     if (site->kind == VF_ATTENTION_OTHER)
         return site->why;
-    if (site->score_node == NULL)
-        return "the attention lies inside a fused operator";
-    const char *why = vf_linear_read(work);
+    const char *why =
+        site->score_node == NULL ? vf_linear_read_fused(work) : vf_linear_read(work);
     if (why != NULL)
         return why;
     if (are_weights_shared(site))

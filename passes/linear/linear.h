@@ -59,6 +59,12 @@ typedef struct VfLinearPath {
     VfNode *node[VF_LINEAR_PATH_MAX];
 } VfLinearPath;
 
+/* Of a fused operator: heads of Q, and of K and V; the operand with the bias of the projections. */
+typedef struct VfFusedHeads {
+    int64_t heads, groups; /* 0: the site is no fused operator */
+    int32_t bias;          /* -1: none */
+} VfFusedHeads;
+
 /* One site as it will be built. */
 typedef struct VfLinearSite {
     VfPassCx *cx;
@@ -74,6 +80,7 @@ typedef struct VfLinearSite {
     VfLinearPath path;
     bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
     VfTokenGrid grid; /* valid when there is a convolution */
+    VfFusedHeads fused;
     VfDwcWeights dwc;
     const char *why; /* why it is left alone, or NULL */
 } VfLinearSite;
@@ -81,6 +88,13 @@ typedef struct VfLinearSite {
 /* Fill the letters, dims and the path. Returns why the site cannot be read, or NULL.
  * linear/layout.c */
 const char *vf_linear_read(VfLinearSite *work);
+
+/* The same of a fused operator: the letters are those that its operands have once taken apart,
+ * which vf_linear_split_fused does; then the result (B, H, N_q, d_v) in the layout of the
+ * operator's. linear/fused.c */
+const char *vf_linear_read_fused(VfLinearSite *work);
+void vf_linear_split_fused(VfLinearSite *work);
+VfValue *vf_linear_join_fused(const VfLinearSite *work, VfValue *out);
 
 /* `operand` with its axes as batch, `a`, `b`; leading batch axes it does not have stay away. */
 VfValue *vf_linear_arrange(const VfLinearSite *work, const VfLettered *operand, int8_t a, int8_t b);

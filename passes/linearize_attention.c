@@ -124,7 +124,7 @@ static bool has_run_time_term(const VfAttention *site)
     return false;
 }
 
-static const char *why_no_position(const VfLinearSite *work)
+static const char *why_no_position(VfLinearSite *work)
 {
     if (!work->options->key_position)
         return NULL;
@@ -132,13 +132,10 @@ static const char *why_no_position(const VfLinearSite *work)
         return "a key position table needs a fixed number of keys";
     if (!vf_dim_is_known(work->site->heads))
         return "a key position table needs the number of heads";
-    bool has_axis = vf_dim_is(work->site->heads, 1) || work->fused.heads > 0;
-    for (int32_t a = 0; a < work->k.rank && !has_axis; a++)
-        has_axis =
-            has_axis || (work->k.letter[a] != work->key && work->k.letter[a] != work->width &&
-                         vf_dim_is_same(vf_dim_at(work->k.value, a), work->site->heads));
-    return has_axis ? NULL
-                    : "its heads are folded into the batch: key positions find no axis";
+    work->heads = vf_linear_find_heads(work);
+    return work->heads != VF_HEADS_HIDDEN
+               ? NULL
+               : "its heads are folded into the batch: key positions find no axis";
 }
 
 static const char *why_not_structure(VfLinearSite *work)

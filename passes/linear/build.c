@@ -57,33 +57,6 @@ double vf_linear_epsilon(const VfLinearSite *work)
     return is_half ? fmax(work->options->eps, half_eps) : work->options->eps;
 }
 
-/* Batch axis of K that counts heads, from the end of the batch axes; 0: none. */
-static int32_t heads_from_end(const VfLinearSite *work, const VfValue *k)
-{
-    for (int32_t i = 1; i <= k->type.rank - 2; i++) {
-        if (vf_dim_is_same(k->type.dims[k->type.rank - 2 - i], work->site->heads))
-            return i;
-    }
-    return 0;
-}
-
-/* K + P of (batch, d, N_k). */
-static VfValue *add_position(const VfLinearSite *work, VfValue *k)
-{
-    int64_t dims[VF_AXIS_MAX + 2];
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    int32_t n = k != NULL ? heads_from_end(work, k) : 0;
-    for (int32_t i = 0; i < n; i++)
-        dims[i] = i == 0 ? work->site->heads.k : 1;
-    dims[n] = work->d.k;
-    dims[n + 1] = work->n_k.k;
-    (void)vf_tensor_new(work->cx->model->arena, work->site->out->type.dtype, n + 2, dims, &tensor,
-                        &data, NULL);
-    return vf_rewrite_binary(work->rw, VF_OP_ADD, k,
-                             vf_rewrite_const(work->rw, tensor, "key_position"));
-}
-
 /* above / (below + ε) */
 static VfValue *divide(const VfLinearSite *work, VfValue *above, VfValue *below)
 {
@@ -126,7 +99,7 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
     VfValue *k = vf_linear_arrange(work, &work->k, work->width, work->key);
     VfValue *v = vf_linear_arrange(work, &work->v, work->key, work->value_width);
     if (work->options->key_position)
-        k = add_position(work, k);
+        k = vf_linear_add_position(work, k);
     q = vf_rewrite_unary(rw, VF_OP_RELU, q);
     k = vf_rewrite_unary(rw, VF_OP_RELU, k);
     VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);

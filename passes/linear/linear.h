@@ -59,6 +59,15 @@ typedef struct VfLinearPath {
     VfNode *node[VF_LINEAR_PATH_MAX];
 } VfLinearPath;
 
+/* Where the heads of K are: on an axis (or there is one head); inner or outer factor of the only
+ * batch axis; not told. */
+typedef enum VfHeadsPlace {
+    VF_HEADS_AXIS,
+    VF_HEADS_INNER,
+    VF_HEADS_OUTER,
+    VF_HEADS_HIDDEN
+} VfHeadsPlace;
+
 /* Of a fused operator: heads of Q, and of K and V; the operand with the bias of the projections. */
 typedef struct VfFusedHeads {
     int64_t heads, groups; /* 0: the site is no fused operator */
@@ -80,6 +89,7 @@ typedef struct VfLinearSite {
     VfLinearPath path;
     bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
     VfTokenGrid grid; /* valid when there is a convolution */
+    VfHeadsPlace heads; /* valid when there are key positions */
     VfFusedHeads fused;
     VfDwcWeights dwc;
     const char *why; /* why it is left alone, or NULL */
@@ -128,6 +138,10 @@ VfValue *vf_linear_convolve(const VfLinearSite *work);
  * an array has another shape. linear/arrays.c, linear/fit.c */
 VfStatus vf_linear_load(VfPassCx *cx, const char *path, VfLinearSite *site, int32_t n, VfErr *err);
 VfStatus vf_linear_fit(VfLinearSite *site, int32_t n, VfErr *err);
+
+/* K + P of K (batch, d, N_k), P a table of zeros. linear/position.c */
+VfHeadsPlace vf_linear_find_heads(const VfLinearSite *work);
+VfValue *vf_linear_add_position(const VfLinearSite *work, VfValue *k);
 
 /* What is added to the sum of the weights. linear/build.c */
 double vf_linear_epsilon(const VfLinearSite *work);

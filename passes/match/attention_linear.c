@@ -197,6 +197,7 @@ static bool are_values(const VfScan *scan, const VfProduct *p, int32_t operand, 
     return true;
 }
 
+/* Two feature maps tell linear attention even where the axes are not understood. */
 static VfStatus add_pair(VfScan *scan, const VfProduct *p, int32_t operand, int32_t other,
                          const Between *b, const VfScores *s, VfErr *err)
 {
@@ -205,6 +206,10 @@ static VfStatus add_pair(VfScan *scan, const VfProduct *p, int32_t operand, int3
         axes = VF_SCORES_NEITHER;
     if (axes == VF_SCORES_UNKNOWN)
         axes = operand == 0 ? VF_SCORES_TOKENS : VF_SCORES_CHANNELS;
+    bool is_mapped = b->act == NULL && has_feature_map(p->in[other]) &&
+                     has_feature_map(s->product.in[s->key_in]);
+    if (axes == VF_SCORES_NEITHER && is_mapped)
+        axes = VF_SCORES_CHANNELS;
     if (axes == VF_SCORES_NEITHER || (axes == VF_SCORES_CHANNELS && b->act != NULL))
         return vf_scan_miss(scan, p->node, "product-pair", err,
                             "'%s' multiplies the result of '%s', but what they sum over is not "

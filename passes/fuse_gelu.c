@@ -191,8 +191,7 @@ static VfValue *find_result(const Reading *reading, double sign, VfValue *value,
     return NULL;
 }
 
-/* The Gelu around an Erf or Tanh: its x and y. */
-static bool find_gelu(VfNode *node, VfValue **x, VfValue **y)
+bool vf_gelu_find(VfNode *node, VfValue **x, VfValue **y)
 {
     VfValue *candidate[N_CANDIDATE_MAX];
     VfValue *argument = vf_node_in(node, 0), *t = vf_node_out(node, 0);
@@ -247,7 +246,7 @@ static VfStatus visit(VfPassCx *cx, VfNode *node, void *self, VfErr *err)
     VfValue *x, *y;
     bool selected = false;
     *n_site += node->op == VF_OP_GELU ? 1 : 0;
-    if ((node->op != VF_OP_ERF && node->op != VF_OP_TANH) || !find_gelu(node, &x, &y))
+    if ((node->op != VF_OP_ERF && node->op != VF_OP_TANH) || !vf_gelu_find(node, &x, &y))
         return VF_OK;
     const char *label = vf_node_label(y->def);
     VfSiteFacts facts = {.index = (*n_site)++, .label = label};

@@ -25,4 +25,7 @@ bool vf_fuse_has(const VfFuseSite *site, VfOp op);
 /* Same dtype and provably the same dims, or the same unknown ones. */
 bool vf_fuse_same_type(const VfValue *x, const VfValue *y);
 
+/* The GELU around an Erf or Tanh, however written out: its x and y. fuse_gelu.c */
+bool vf_gelu_find(VfNode *node, VfValue **x, VfValue **y);
+
 #endif

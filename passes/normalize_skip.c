@@ -27,8 +27,8 @@ typedef struct SkipOptions {
 
 static const VfOption option[] = {
     {.name = "alpha",
-     .help = "factor of the skip, from 0 (none) to below 1; or depth: sqrt(L / (L + 1)) with L residual "
-             "adds on a path; or equal: sqrt(l / (l + 1)) at the l-th, all branches alike",
+     .help = "factor of the skip, from 0 (none) to below 1; or depth: sqrt(L / (L + 1)) with L "
+             "residual adds on a path; or equal: sqrt(l / (l + 1)) at the l-th, all branches alike",
      .type = VF_OPTION_STRING,
      .offset = offsetof(SkipOptions, alpha),
      .def = "depth"},

@@ -4,7 +4,7 @@
 
 #include "passes/match/facts.h"
 
-/* Nodes between skip and sum looked at: long skips over a whole stage fit, and time stays linear. */
+/* Nodes between skip and sum looked at: skips over a whole stage fit, and time stays linear. */
 enum { SPAN_MAX = 1 << 14, STEP_MAX = 16 };
 
 /* How a node hangs on the skip. */

@@ -1,0 +1,220 @@
+/* insert-spa: attention that keeps signals apart in deep stacks without skips.
+ *
+ * Before     O = softmax(S) V, or h(S) / L^alpha V
+ * After      O = D (softmax(S + B) V), D softmax(B) = A_l at zero logits; h: B absorbs D.
+ *            skipinit: alpha V + beta O; shaped: alpha V + beta O - center mean(V)
+ * Why valid  it is another function: the network has to be trained again. With zero logits the
+ *            kernel of the tokens runs through the chosen targets; tau = 0 is the old network
+ * Requires   queries and keys of one token set; a fixed number of tokens, or a causal mask and
+ *            max-tokens. Causal masks are read from the graph
+ * Exactness  VF_RETRAINED
+ * Source     He et al., ICLR 2023 (arXiv 2302.10322); shaped: arXiv 2311.01906; spec of the
+ *            conversion passes, sections 4.1 to 4.9
+ * Limits     cross and linear attention are refused; subgraphs are left alone; masked rows are
+ *            renormalised, so that the kernel is exact only where nothing but a causal mask is
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/linear/linear.h"
+#include "passes/spa_insert/spa_insert.h"
+
+#define FIELD(name) .offset = offsetof(VfSpaOptions, name)
+
+static const VfOption option[] = {
+    {.name = "kernel",
+     .help = "target of the token kernel: exponential (causal, s: line, g: grid, r: grid with "
+             "prefix), uniform (u-causal, u), or no kernel but values added (skipinit, shaped)",
+     .type = VF_OPTION_CHOICE,
+     FIELD(kernel),
+     .def = "auto",
+     .choices = "auto|causal|s|g|r|u-causal|u|skipinit|shaped"},
+    {.name = "tau",
+     .help = "strength from 0 (the old network) to 1; has to be given with a kernel",
+     .type = VF_OPTION_STRING,
+     FIELD(tau)},
+    {.name = "gamma",
+     .help = "decay of the last layer's exponential kernel; 0: from rho-bar",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(gamma),
+     .def = "0",
+     .min = 0,
+     .max = 1000},
+    {.name = "rho",
+     .help = "correlation of the last layer's uniform kernel; 0: rho-bar",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(rho),
+     .def = "0",
+     .min = 0,
+     .max = 0.999999},
+    {.name = "rho-bar",
+     .help = "mean of the last layer's kernel off its diagonal",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(rho_bar),
+     .def = "0.5",
+     .min = 0.000001,
+     .max = 0.999999},
+    {.name = "delta",
+     .help = "least share of a row's largest entry",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(delta),
+     .def = "1e-12",
+     .min = 1e-30,
+     .max = 0.1},
+    {.name = "w",
+     .help = "kernel r: weight between prefix and grid tokens; 0: 1/sqrt(grid tokens)",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(link),
+     .def = "0",
+     .min = 0,
+     .max = 1000},
+    {.name = "unit-diag",
+     .help = "kernel r: diagonal 1 of every kernel; off: one row factor for all rows",
+     .type = VF_OPTION_CHOICE,
+     FIELD(unit_diag),
+     .def = "on",
+     .choices = "off|on"},
+    {.name = "max-tokens",
+     .help = "causal: largest number of tokens, where that depends on the input",
+     .type = VF_OPTION_INT,
+     FIELD(max_tokens),
+     .def = "0",
+     .min = 0,
+     .max = 4096},
+    {.name = "grid",
+     .help = "token grid as HxW, or auto: read from the graph",
+     .type = VF_OPTION_STRING,
+     FIELD(grid),
+     .def = "auto"},
+    {.name = "prefix",
+     .help = "tokens before the grid, or auto: read from the graph",
+     .type = VF_OPTION_STRING,
+     FIELD(prefix),
+     .def = "auto"},
+    {.name = "alpha",
+     .help = "skipinit, shaped: factor of the values; 1 to train from scratch",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(alpha),
+     .def = "0",
+     .min = -100,
+     .max = 100},
+    {.name = "beta",
+     .help = "skipinit, shaped: factor of attention; from scratch 0 with skipinit",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(beta),
+     .def = "1",
+     .min = -100,
+     .max = 100},
+    {.name = "center",
+     .help = "shaped: factor of the mean value taken away; 1 to train from scratch",
+     .type = VF_OPTION_DOUBLE,
+     FIELD(center),
+     .def = "0",
+     .min = -100,
+     .max = 100},
+    {0},
+};
+
+static VfStatus read_options(VfSpaPlan *plan, VfErr *err)
+{
+    const VfSpaOptions *options = plan->options;
+    int64_t h, w;
+    char *end;
+    if (strcmp(options->grid, "auto") != 0 && !vf_linear_parse_grid(options->grid, &h, &w))
+        return vf_fail(err, VF_USAGE, "option 'grid': '%s' is neither auto nor like 14x14",
+                       options->grid);
+    if (strcmp(options->prefix, "auto") != 0 && !vf_linear_parse_prefix(options->prefix, &h))
+        return vf_fail(err, VF_USAGE, "option 'prefix': '%s' is neither auto nor a number",
+                       options->prefix);
+    if (options->kernel >= VF_SPA_KERNEL_COUNT)
+        return VF_OK;
+    if (options->tau == NULL)
+        return vf_fail(err, VF_USAGE,
+                       "option 'tau' has to be given: 0 is the old network, 1 the full bias");
+    plan->tau = strtod(options->tau, &end);
+    if (end == options->tau || *end != '\0' || !(plan->tau >= 0.0 && plan->tau <= 1.0))
+        return vf_fail(err, VF_USAGE, "option 'tau': '%s' is no number from 0 to 1", options->tau);
+    return VF_OK;
+}
+
+/* --- sites --- */
+
+static VfStatus select_sites(VfSpaPlan *plan, const VfAttentions *found, VfErr *err)
+{
+    VfPassCx *cx = plan->cx;
+    plan->site = vf_arena_alloc(cx->arena, ((size_t)found->n_site + 1) * sizeof *plan->site);
+    VF_TRY_ALLOC(plan->site, err);
+    for (int32_t i = 0; i < found->n_site; i++) {
+        const VfAttention *site = &found->site[i];
+        VfSiteFacts facts = {site->index, site->label, site->is_window};
+        bool selected = false;
+        VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
+        if (selected && site->norm_node->is_linked)
+            plan->site[plan->n_site++] =
+                (VfSpaSite){.site = site, .why = vf_spa_why_not(plan, site)};
+    }
+    return VF_OK;
+}
+
+/* Why the function of a point-wise site carries no bias; NULL in `*why` if it does. */
+static VfStatus why_not_function(VfSpaPlan *plan, const VfSpaSite *work, const char **why,
+                                 VfErr *err)
+{
+    VfMatrix bias;
+    VfErr reason = {0};
+    *why = NULL;
+    if (work->site->kind != VF_ATTENTION_POINTWISE)
+        return VF_OK;
+    if (plan->tau < 1.0) {
+        *why = "without softmax only tau=1 is defined";
+        return VF_OK;
+    }
+    VfStatus status = vf_spa_pointwise_bias(plan->cx->arena,
+                                            &work->group->stack.layer[work->l - 1],
+                                            work->site->act, (double)work->site->n_k.k, &bias,
+                                            &reason);
+    if (status == VF_NO_MEMORY)
+        return vf_fail(err, status, "%s", reason.text);
+    *why = status != VF_OK ? vf_arena_printf(plan->cx->arena, "%s", reason.text) : NULL;
+    return VF_OK;
+}
+
+static VfStatus visit(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
+{
+    const VfAttention *site = work->site;
+    const char *why = work->why;
+    bool is_kernel = plan->options->kernel < VF_SPA_KERNEL_COUNT;
+    if (why == NULL && is_kernel) {
+        VF_TRY(vf_spa_build(plan, work->group, err));
+        why = work->group->why;
+    }
+    if (why == NULL && is_kernel)
+        VF_TRY(why_not_function(plan, work, &why, err));
+    if (why != NULL)
+        return vf_pass_refuse(plan->cx, site->label, site->norm_node, err, "%s", why);
+    return is_kernel ? vf_spa_insert(plan, work, err) : vf_spa_insert_values(plan, work, err);
+}
+
+static VfStatus run(VfPassCx *cx, VfErr *err)
+{
+    VfAttentions found;
+    VfSpaPlan plan = {.cx = cx, .options = cx->options};
+    VF_TRY(read_options(&plan, err));
+    VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
+    VF_TRY(select_sites(&plan, &found, err));
+    VF_TRY(vf_spa_group_sites(&plan, err));
+    for (int32_t i = 0; i < plan.n_site && vf_pass_may_edit(cx); i++)
+        VF_TRY(visit(&plan, &plan.site[i], err));
+    return VF_OK;
+}
+
+const VfPass vf_pass_insert_spa = {
+    .name = "insert-spa",
+    .summary = "bias and row factors that keep token signals apart in deep attention",
+    .source = "He et al., ICLR 2023 (arXiv 2302.10322); arXiv 2311.01906",
+    .exactness = VF_RETRAINED,
+    .option = option,
+    .n_option = 14,
+    .options_bytes = sizeof(VfSpaOptions),
+    .run = run,
+};

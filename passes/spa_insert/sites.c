@@ -1,0 +1,237 @@
+/* Which sites take a bias, which belong together, and which layer each is. */
+#include <math.h>
+#include <string.h>
+
+#include "passes/linear/linear.h"
+#include "passes/match/facts.h"
+#include "passes/spa_insert/spa_insert.h"
+
+static const double strong_mask = -5e3;
+enum { SLICE_OPSET = 10 };
+
+/* --- fused operators --- */
+
+typedef struct FusedBias {
+    VfOp op;
+    int8_t bias, past; /* operands */
+} FusedBias;
+
+static const FusedBias fused_bias[] = {
+    {VF_OP_ATTENTION, 3, 4},
+    {VF_OP_MS_ATTENTION, 5, 4},
+    {VF_OP_MS_MULTI_HEAD_ATTENTION, 5, 6},
+};
+
+int32_t vf_spa_bias_slot(const VfNode *node)
+{
+    for (size_t i = 0; i < sizeof fused_bias / sizeof fused_bias[0]; i++) {
+        if (fused_bias[i].op == node->op)
+            return vf_node_in(node, fused_bias[i].past) == NULL ? fused_bias[i].bias : -1;
+    }
+    return -1;
+}
+
+/* --- one site --- */
+
+static bool has_spa_name(const VfValue *value)
+{
+    VfBytes name = value != NULL && value->kind == VF_VALUE_CONST ? value->name : vf_bytes("");
+    return name.size > 0 && memmem(name.data, name.size, "spa_", 4) != NULL;
+}
+
+/* Its own constants, in any file: their names. */
+static bool is_done(const VfAttention *site)
+{
+    for (int32_t i = 0; i < site->n_term; i++) {
+        const VfValue *value = vf_skip_movers(site->term[i].value);
+        const VfNode *slice = vf_def_if(value, VF_OP_SLICE);
+        const VfNode *add = vf_def_if(value, VF_OP_ADD);
+        if (has_spa_name(value) || (slice != NULL && has_spa_name(vf_node_in(slice, 0))) ||
+            (add != NULL && (has_spa_name(vf_node_in(add, 0)) || has_spa_name(vf_node_in(add, 1)))))
+            return true;
+    }
+    for (const VfUse *use = site->out->first_use; use != NULL; use = use->next) {
+        if (use->node->op == VF_OP_MUL && has_spa_name(vf_other_in(use->node, use->slot)))
+            return true;
+    }
+    return false;
+}
+
+int32_t vf_spa_query_axis(const VfAttention *site)
+{
+    VfProduct product;
+    if (site->score_node == NULL)
+        return site->out->type.rank - 2;
+    if (site->probs == NULL || !vf_product_of(site->value_node, &product) || product.n_in != 2)
+        return -1;
+    int32_t p = product.in[0] == site->probs ? 0 : 1, rank = product.rank[p];
+    if (product.in[p] != site->probs || rank < 2 || rank != site->logits->type.rank)
+        return -1;
+    int8_t query = product.letter[p][rank - 2], key = product.letter[p][rank - 1];
+    bool is_batch = vf_product_axis(&product, 1 - p, query) >= 0;
+    return is_batch || !vf_product_is_contracted(&product, key)
+               ? -1
+               : vf_product_out_axis(&product, query);
+}
+
+static const char *why_not_pointwise(const VfAttention *site)
+{
+    if (isnan(site->alpha) || !vf_dim_is_known(site->n_k))
+        return "the factor of its weights, 1/L^alpha, could not be read";
+    for (int32_t i = 0; i < site->n_term; i++) {
+        const VfLogitTerm *term = &site->term[i];
+        if (term->is_mask && !(term->lowest <= strong_mask))
+            return "its mask is weaker than -1e4, and the bias would let removed keys in";
+    }
+    return vf_value_single_user(site->logits) == NULL
+               ? "its logits are read in more than one place"
+               : NULL;
+}
+
+static const char *why_not_plain(const VfAttention *site)
+{
+    const VfValue *logits = site->logits;
+    if (logits == NULL || logits->type.rank < 2 || site->key_axis != logits->type.rank - 1)
+        return "its keys are not the last axis of the logits";
+    if (!vf_dtype_info(logits->type.dtype)->is_float)
+        return "the dtype of its logits is not known";
+    if (vf_spa_query_axis(site) < 0)
+        return "queries are not the axis before the keys, or not found in its result";
+    if (site->kind == VF_ATTENTION_POINTWISE)
+        return why_not_pointwise(site);
+    return site->norm_node->op != VF_OP_SOFTMAX ? "its softmax is written out in several nodes"
+                                                : NULL;
+}
+
+static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site)
+{
+    bool is_known = vf_dim_is_known(site->n_q) && vf_dim_is_known(site->n_k);
+    if (site->is_cross || (is_known && site->n_q.k != site->n_k.k))
+        return "queries and keys are different tokens, and a kernel between two sets is not "
+               "defined";
+    if (is_known || plan->options->kernel >= VF_SPA_KERNEL_COUNT)
+        return NULL;
+    if (!vf_dim_is_same(site->n_q, site->n_k))
+        return "its numbers of queries and keys depend on the input and may differ";
+    if (!site->is_causal)
+        return "its number of tokens depends on the input, and only causal kernels can be cut";
+    if (site->kind == VF_ATTENTION_POINTWISE || site->score_node == NULL)
+        return "its number of tokens depends on the input";
+    if (vf_graph_opset(site->graph, vf_bytes("")) < SLICE_OPSET)
+        return "its number of tokens depends on the input, and the opset cannot slice by it";
+    return plan->options->max_tokens <= 0
+               ? "its number of tokens depends on the input: give max-tokens"
+               : NULL;
+}
+
+const char *vf_spa_why_not(const VfSpaPlan *plan, const VfAttention *site)
+{
+    if (site->kind == VF_ATTENTION_OTHER)
+        return site->why;
+    if (site->kind == VF_ATTENTION_LINEAR)
+        return "linear attention has no attention matrix that a bias could shape";
+    if (site->out == NULL || site->out->type.rank < 2)
+        return "the rank of its result is not known";
+    if (is_done(site))
+        return "it has a signal-preserving bias already";
+    if (site->score_node == NULL && vf_spa_bias_slot(site->norm_node) < 0)
+        return "the fused operator takes no bias, or reads earlier keys";
+    const char *why = why_not_tokens(plan, site);
+    return why == NULL && site->score_node != NULL ? why_not_plain(site) : why;
+}
+
+/* --- groups --- */
+
+static void find_grid(const VfSpaOptions *options, VfSpaGroup *group, const VfAttention *site)
+{
+    int64_t h = site->grid_h.k, w = site->grid_w.k, prefix = 0, n = group->tokens.k;
+    bool is_found = vf_dim_is_known(site->grid_h) && vf_dim_is_known(site->grid_w);
+    if (is_found)
+        prefix = vf_dim_is_known(site->prefix) ? site->prefix.k : n - h * w;
+    if (strcmp(options->grid, "auto") != 0 && vf_linear_parse_grid(options->grid, &h, &w)) {
+        is_found = true;
+        prefix = n - h * w;
+    }
+    if (strcmp(options->prefix, "auto") != 0)
+        (void)vf_linear_parse_prefix(options->prefix, &prefix);
+    bool fits = is_found && h > 0 && w > 0 && prefix >= 0 && prefix + h * w == n;
+    if (!fits && group->is_window) {
+        h = w = (int64_t)llround(sqrt((double)n));
+        prefix = 0;
+        fits = h * w == n;
+    }
+    if (fits && n <= VF_MATRIX_MAX && vf_dim_is_known(group->tokens)) {
+        group->grid_h = (int32_t)h;
+        group->grid_w = (int32_t)w;
+        group->prefix = (int32_t)prefix;
+    }
+}
+
+static bool is_same_group(const VfSpaGroup *a, const VfSpaGroup *b)
+{
+    return vf_dim_is_same(a->tokens, b->tokens) && a->is_causal == b->is_causal &&
+           a->is_window == b->is_window && a->grid_h == b->grid_h && a->grid_w == b->grid_w &&
+           a->prefix == b->prefix && (!a->is_window || vf_dim_is_same(a->windows, b->windows));
+}
+
+static VfStatus join_group(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
+{
+    const VfAttention *site = work->site;
+    VfSpaGroup group = {.tokens = site->n_q,
+                        .windows = site->windows,
+                        .is_causal = site->is_causal,
+                        .is_window = site->is_window};
+    find_grid(plan->options, &group, site);
+    for (int32_t i = 0; i < plan->n_group; i++) {
+        if (is_same_group(plan->group[i], &group)) {
+            work->group = plan->group[i];
+            return VF_OK;
+        }
+    }
+    work->group = vf_arena_alloc(plan->cx->arena, sizeof group);
+    VF_TRY_ALLOC(work->group, err);
+    *work->group = group;
+    plan->group[plan->n_group++] = work->group;
+    return VF_OK;
+}
+
+/* Layers of a group on the longest path; parallel branches share one. */
+static VfStatus number_layers(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
+{
+    const VfModel *model = plan->cx->model;
+    size_t n = (size_t)model->n_node_id + 1;
+    int32_t *depth = vf_arena_alloc(plan->cx->arena, n * sizeof *depth), next = 0;
+    VF_TRY_ALLOC(depth, err);
+    memset(depth, 0, n * sizeof *depth);
+    for (const VfNode *node = model->graph->first_node; node != NULL; node = node->next) {
+        for (int32_t i = 0; i < node->n_in; i++) {
+            const VfValue *in = vf_node_in(node, i);
+            if (in != NULL && in->kind == VF_VALUE_RESULT && depth[in->def->id] > depth[node->id])
+                depth[node->id] = depth[in->def->id];
+        }
+        for (next = 0; next < plan->n_site; next++) {
+            VfSpaSite *work = &plan->site[next];
+            if (work->group == group && work->site->value_node == node)
+                work->l = ++depth[node->id];
+        }
+        group->depth = depth[node->id] > group->depth ? depth[node->id] : group->depth;
+    }
+    return VF_OK;
+}
+
+VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err)
+{
+    plan->group =
+        vf_arena_alloc(plan->cx->arena, ((size_t)plan->n_site + 1) * sizeof *plan->group);
+    VF_TRY_ALLOC(plan->group, err);
+    for (int32_t i = 0; i < plan->n_site; i++) {
+        VfSpaSite *work = &plan->site[i];
+        if (work->why == NULL && work->site->graph != plan->cx->model->graph)
+            work->why = "it lies in a subgraph, whose depth is not told";
+        if (work->why == NULL)
+            VF_TRY(join_group(plan, work, err));
+    }
+    for (int32_t i = 0; i < plan->n_group; i++)
+        VF_TRY(number_layers(plan, plan->group[i], err));
+    return VF_OK;
+}

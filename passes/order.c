@@ -3,21 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* first, then, why. Sources: arXiv 2309.08586 (softmax-to-relu), 2405.11582 (linearize-attention,
- * ln-to-repbn, progressive-norm), 2302.10322 (insert-spa). */
+/* first, then, unless, why. Sources: arXiv 2309.08586 (softmax-to-relu), 2405.11582
+ * (linearize-attention, ln-to-repbn, progressive-norm), 2302.10322 (insert-spa). */
 const VfOrderRow vf_order_table[] = {
-    {"softmax-to-relu", "linearize-attention",
+    {"softmax-to-relu", "linearize-attention", NULL,
      "linear attention has no logits, so nothing of the first would be left"},
-    {"linearize-attention", "softmax-to-relu", "linear attention has no weights of keys to change"},
-    {"linearize-attention", "insert-spa", "linear attention has no logits that a bias is added to"},
-    {"insert-spa", "linearize-attention",
+    {"linearize-attention", "softmax-to-relu", NULL,
+     "linear attention has no weights of keys to change"},
+    {"linearize-attention", "insert-spa", NULL,
+     "linear attention has no logits that a bias is added to"},
+    {"insert-spa", "linearize-attention", NULL,
      "linear attention has no logits, so the bias of the first would have no place"},
-    {"insert-spa", "softmax-to-relu",
+    {"insert-spa", "softmax-to-relu", NULL,
      "the bias is made for the function of the logits; change that function first"},
-    {"progressive-norm", "ln-to-repbn",
+    {"progressive-norm", "ln-to-repbn", "finish",
      "the first keeps its LayerNorm until training has faded it out"},
-    {"ln-to-repbn", "progressive-norm", "no LayerNorm is left to fade out"},
-    {"progressive-norm", "fold-repbn",
+    {"ln-to-repbn", "progressive-norm", NULL, "no LayerNorm is left to fade out"},
+    {"progressive-norm", "fold-repbn", "finish",
      "it would fold the parameters that training is to find; fold the trained model"},
 };
 
@@ -76,13 +78,49 @@ static bool surely_meet(const VfSites *a, const VfSites *b)
 
 /* --- pairs --- */
 
-static const char *find_reason(const VfPass *first, const VfPass *then)
+static void print_option(const VfOption *row, const void *options, VfText *text, VfArena *arena)
+{
+    vf_text_init(text, arena);
+    vf_option_print(row, options, text);
+}
+
+static bool is_same_text(const VfText *a, const VfText *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+/* Has the item another value than the default of its option `name` (NULL: no)? */
+static bool is_set(const VfPipelineItem *item, const char *name, VfArena *arena)
+{
+    VfText own, usual;
+    const VfOption *table = item->pass->option;
+    const VfOption *row = name != NULL && table != NULL ? vf_option_find(table, name) : NULL;
+    void *defaults = row != NULL ? vf_arena_alloc(arena, item->pass->options_bytes) : NULL;
+    if (defaults == NULL || vf_option_defaults(table, defaults, arena, NULL) != VF_OK)
+        return false;
+    print_option(row, item->options, &own, arena);
+    print_option(row, defaults, &usual, arena);
+    return !is_same_text(&own, &usual);
+}
+
+static const VfOrderRow *find_row(const VfPass *first, const VfPass *then)
 {
     for (int32_t i = 0; i < vf_order_count; i++)
         if (strcmp(vf_order_table[i].first, first->name) == 0 &&
             strcmp(vf_order_table[i].then, then->name) == 0)
-            return vf_order_table[i].why;
+            return &vf_order_table[i];
     return NULL;
+}
+
+/* The option of a pass that makes it end what a run before has begun. */
+static const char step_option[] = "finish";
+
+/* Why `then` may not follow, or NULL. */
+static const char *find_reason(const VfPipelineItem *first, const VfPipelineItem *then,
+                               VfArena *arena)
+{
+    const VfOrderRow *row = find_row(first->pass, then->pass);
+    return row == NULL || is_set(first, row->unless, arena) ? NULL : row->why;
 }
 
 /* The option in which two items of one pass differ, or NULL. */
@@ -91,12 +129,9 @@ static const char *find_difference(const VfPipelineItem *a, const VfPipelineItem
     for (int32_t i = 0; i < a->pass->n_option; i++) {
         const VfOption *row = &a->pass->option[i];
         VfText in_a, in_b;
-        vf_text_init(&in_a, arena);
-        vf_text_init(&in_b, arena);
-        vf_option_print(row, a->options, &in_a);
-        vf_option_print(row, b->options, &in_b);
-        if (in_a.size != in_b.size ||
-            (in_a.size > 0 && memcmp(in_a.data, in_b.data, in_a.size) != 0))
+        print_option(row, a->options, &in_a, arena);
+        print_option(row, b->options, &in_b, arena);
+        if (!is_same_text(&in_a, &in_b))
             return row->name;
     }
     return NULL;
@@ -105,7 +140,7 @@ static const char *find_difference(const VfPipelineItem *a, const VfPipelineItem
 static VfStatus check_pair(const VfPipelineItem *first, const VfPipelineItem *then, VfArena *arena,
                            VfErr *err)
 {
-    const char *why = find_reason(first->pass, then->pass);
+    const char *why = find_reason(first, then, arena);
     if (!surely_meet(&first->sites, &then->sites))
         return VF_OK;
     if (why != NULL)
@@ -114,7 +149,7 @@ static VfStatus check_pair(const VfPipelineItem *first, const VfPipelineItem *th
     if (first->pass != then->pass || first->pass->exactness != VF_RETRAINED)
         return VF_OK;
     const char *option = find_difference(first, then, arena);
-    if (option == NULL)
+    if (option == NULL || is_set(then, step_option, arena))
         return VF_OK;
     return vf_fail(err, VF_USAGE, "'%s' is named twice for the same sites with different '%s'",
                    first->pass->name, option);

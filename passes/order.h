@@ -18,6 +18,8 @@ VfStatus vf_pipeline_check_order(const VfPipeline *pipeline, VfErr *err);
 
 typedef struct VfOrderRow {
     const char *first, *then; /* names of passes, which need not be registered */
+    const char *unless; /* option of `first` that, given another value than its default, makes it
+                         * another step, to which the row does not apply; NULL: none */
     const char *why;          /* completes "'then' cannot follow 'first' on the same sites: " */
 } VfOrderRow;
 

@@ -55,6 +55,17 @@ void vf_graph_remove_value(VfGraph *graph, VfValue *value)
     value->prev = value->next = NULL;
 }
 
+/* Inputs stand before all else, as they do when a file is read. */
+static void add_input_value(VfGraph *graph, VfValue *value)
+{
+    VfValue *before = graph->n_input > 0 ? graph->input[graph->n_input - 1] : NULL;
+    VfValue *behind = before != NULL ? before->next : graph->first_value;
+    value->prev = before;
+    value->next = behind;
+    *(before != NULL ? &before->next : &graph->first_value) = value;
+    *(behind != NULL ? &behind->prev : &graph->last_value) = value;
+}
+
 VfValue *vf_graph_new_value(VfGraph *graph, VfValueKind kind, VfBytes name)
 {
     VfModel *model = graph->model;
@@ -83,8 +94,8 @@ VfValue *vf_graph_add_input(VfGraph *graph, VfBytes name, VfType type)
         return NULL;
     graph->input_capacity = (int32_t)capacity;
     value->index = graph->n_input;
+    add_input_value(graph, value);
     graph->input[graph->n_input++] = value;
-    vf_graph_append_value(graph, value);
     return value;
 }
 
@@ -112,6 +123,17 @@ VfValue *vf_graph_add_const(VfGraph *graph, VfBytes name, const VfTensor *tensor
     value->tensor = tensor;
     vf_graph_append_value(graph, value);
     return value;
+}
+
+void vf_graph_drop_input(VfValue *input)
+{
+    VfGraph *graph = input->graph;
+    graph->n_input--;
+    for (int32_t i = input->index; i < graph->n_input; i++) {
+        graph->input[i] = graph->input[i + 1];
+        graph->input[i]->index = i;
+    }
+    vf_graph_remove_value(graph, input);
 }
 
 void vf_value_drop(VfValue *value)

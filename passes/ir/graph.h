@@ -49,6 +49,8 @@ VfFunction *vf_node_function(const VfNode *node);
 
 VfGraph *vf_graph_new(VfModel *model, VfNode *owner, VfFunction *function);
 VfValue *vf_graph_add_input(VfGraph *graph, VfBytes name, VfType type);
+/* Remove an input that has a default and no uses. */
+void vf_graph_drop_input(VfValue *input);
 VfValue *vf_graph_add_const(VfGraph *graph, VfBytes name, const VfTensor *tensor);
 
 /* A node outside the list, with `n_in` operands (NULL: omitted) and `n_out` fresh results named by

@@ -1,0 +1,54 @@
+#include "passes/match/facts.h"
+#include "passes/repbn/repbn.h"
+
+/* λ behind a Cast, or NULL: not one number that is given from outside. */
+static VfValue *source_of(VfValue *value)
+{
+    if (value != NULL && value->kind == VF_VALUE_RESULT && value->def->op == VF_OP_CAST)
+        value = vf_node_in(value->def, 0);
+    bool is_given =
+        value != NULL && (value->kind == VF_VALUE_INPUT || value->kind == VF_VALUE_CONST);
+    return is_given && vf_dim_is(vf_value_count(value->graph->model->symbols, value), 1) ? value
+                                                                                       : NULL;
+}
+
+/* Is `value` 1 - λ? */
+static bool is_rest_of(const VfValue *value, const VfValue *lambda)
+{
+    double one;
+    const VfNode *sub = vf_def_if(value, VF_OP_SUB);
+    return sub != NULL && vf_scalar_of(vf_node_in(sub, 0), &one) && !(one < 1.0 || one > 1.0) &&
+           source_of(vf_node_in(sub, 1)) == lambda;
+}
+
+/* The other side of the sum, whose one factor is 1 - λ. */
+static VfValue *other_side(VfValue *term, const VfValue *lambda)
+{
+    const VfNode *mul = vf_def_if(term, VF_OP_MUL);
+    for (int32_t i = 0; mul != NULL && i < 2; i++)
+        if (is_rest_of(vf_node_in(mul, i), lambda))
+            return vf_node_in(mul, 1 - i);
+    return NULL;
+}
+
+static bool is_mix_of(VfNode *mul, VfValue *ln, VfRepBnMix *mix)
+{
+    if (mul->op != VF_OP_MUL || mul->n_in != 2)
+        return false;
+    VfValue *lambda = source_of(vf_node_in(mul, vf_node_in(mul, 0) == ln ? 1 : 0));
+    VfNode *add = vf_value_single_user(vf_node_out(mul, 0));
+    if (lambda == NULL || add == NULL || add->op != VF_OP_ADD)
+        return false;
+    int32_t slot = vf_node_in(add, 0) == vf_node_out(mul, 0) ? 1 : 0;
+    *mix = (VfRepBnMix){lambda, ln, other_side(vf_node_in(add, slot), lambda),
+                        vf_node_out(add, 0)};
+    return mix->repbn != NULL;
+}
+
+bool vf_repbn_find_mix(const VfLayerNorm *norm, VfRepBnMix *mix)
+{
+    for (const VfUse *use = norm->y->first_use; use != NULL; use = use->next)
+        if (is_mix_of(use->node, norm->y, mix))
+            return true;
+    return false;
+}

@@ -87,13 +87,6 @@ typedef struct Work {
     bool is_cast;    /* the softmax stood between Casts, which go away with it */
 } Work;
 
-/* Is the softmax part of a larger operator? */
-static bool is_fused(const VfAttention *site)
-{
-    VfOp op = site->norm_node->op;
-    return op != VF_OP_SOFTMAX && op != VF_OP_DIV && op != VF_OP_MUL;
-}
-
 /* --- what goes away with the softmax --- */
 
 /* S of S - max(S) over the keys: softmax does not see the difference, h would. */
@@ -169,12 +162,13 @@ static VfStatus commit_site(Work *work, VfErr *err)
 /* The operator gives way to plain nodes around the function. */
 static VfStatus rewrite_fused(Work *work, VfErr *err)
 {
-    work->logits = vf_unfuse_logits(work->rw, work->site, work->act);
+    VfUnfused x;
+    vf_unfuse(work->rw, work->site, &x);
+    work->logits = vf_unfuse_logits(&x, vf_unfuse_scores(&x), work->act->need);
     if (work->logits == NULL)
         return vf_rewrite_commit(work->rw, err); /* reports the failure */
-    VfValue *weights = build_weights(work, work->logits);
-    vf_rewrite_replace(work->rw, work->site->out,
-                       vf_unfuse_output(work->rw, work->site, weights));
+    VfValue *o = vf_rewrite_binary(work->rw, VF_OP_MATMUL, build_weights(work, work->logits), x.v);
+    vf_rewrite_replace(work->rw, work->site->out, vf_unfuse_join(&x, o));
     return commit_site(work, err);
 }
 
@@ -185,7 +179,7 @@ static VfStatus rewrite_site(Work *work, VfErr *err)
     work->rw = vf_rewrite_begin(cx->journal, site->norm_node,
                                 (VfRewriteInfo){cx->pass, "softmax-to-relu", site->label, NULL});
     VF_TRY_ALLOC(work->rw, err);
-    if (is_fused(site))
+    if (vf_is_fused(site))
         return rewrite_fused(work, err);
     VfMaskGuard guard = {work->rw, cx->model->arena, site, NULL};
     VfValue *logits = vf_act_guard_masks(&guard, work->act, work->logits);
@@ -204,8 +198,8 @@ static VfStatus rewrite_site(Work *work, VfErr *err)
 static const char *why_not(const Work *work)
 {
     const VfAttention *site = work->site;
-    if (is_fused(site))
-        return vf_unfuse_why_not(site, work->act);
+    if (vf_is_fused(site))
+        return vf_unfuse_why_not(site);
     if (site->key_axis < 0 || site->logits->type.rank < 1)
         return "the rank of the logits is not known";
     if (!vf_dtype_info(site->logits->type.dtype)->is_float)
@@ -222,7 +216,7 @@ static const char *why_not_options(const Work *work)
     bool is_masked = site->mask != VF_MASK_NONE || site->n_term > 0;
     if (work->act->need == VF_MASK_NEEDS_ZERO && is_masked && fabs(work->scale.shift) > 0.0)
         return "act=identity: a shift would give removed keys a weight";
-    if (is_fused(site) && (work->scale.is_valid || work->options->qk_norm))
+    if (vf_is_fused(site) && (work->scale.is_valid || work->options->qk_norm))
         return "L=valid and qk-norm=on do not look into fused operators";
     const char *why = work->scale.is_valid ? vf_relu_why_not_valid(site, work->logits) : NULL;
     return why == NULL && work->options->qk_norm ? vf_qk_norm_why_not(site) : why;
@@ -234,7 +228,7 @@ static VfStatus visit_site(Work *work, VfErr *err)
     const char *why = site->kind == VF_ATTENTION_OTHER ? site->why : why_not(work);
     if (why != NULL)
         return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);
-    if (!is_fused(site)) {
+    if (!vf_is_fused(site)) {
         work->logits = without_maximum(site, site->logits);
         work->is_cast = is_cast_pair(work->logits, vf_node_out(site->norm_node, 0));
         if (work->is_cast)

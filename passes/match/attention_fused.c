@@ -40,6 +40,35 @@ static const FusedForm *find_form(VfOp op)
     return NULL;
 }
 
+/* Widths of queries and values of com.microsoft Attention, whose weights make them. */
+static void describe_packed(const VfNode *node, int64_t heads, VfAttention *site)
+{
+    int32_t n = 0;
+    VfDim all = vf_dim_at(vf_node_in(node, 1), -1);
+    const int64_t *given = vf_node_attr(node, "qkv_hidden_sizes") != NULL
+                               ? vf_node_ints(node, "qkv_hidden_sizes", &n)
+                               : NULL;
+    bool is_equal = vf_dim_is_known(all) && all.k % 3 == 0;
+    int64_t width = given != NULL && n == 3 ? given[0] : is_equal ? all.k / 3 : 0;
+    int64_t width_v = given != NULL && n == 3 ? given[2] : width;
+    if (heads < 1 || width < 1 || width_v < 1)
+        return;
+    site->d = vf_dim(width / heads);
+    site->d_v = vf_dim(width_v / heads);
+}
+
+/* MultiHeadAttention with operands whose heads are split: [B, L, H, n, d], [B, H, L, d]. */
+static void describe_split(VfAttention *site)
+{
+    const VfValue *last = site->v;
+    if (site->q->type.rank == 5)
+        site->n_q = site->n_k = vf_dim_at(site->q, 1);
+    else if (site->k->type.rank == 5)
+        site->n_k = vf_dim_at(site->k, 1);
+    site->d = vf_dim_at(site->q->type.rank == 5 ? site->q : site->k, -1);
+    site->d_v = last->type.rank >= 4 ? vf_dim_at(last, -1) : site->d;
+}
+
 /* [B, H, L, d], or [B, L, H*d] with the heads as an attribute. */
 static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttention *site)
 {
@@ -54,7 +83,12 @@ static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttentio
     site->n_k = vf_dim_at(site->k, -2);
     VfDim width = vf_dim_at(site->q, -1), width_v = vf_dim_at(site->v, -1);
     bool is_packed = form->q == form->k;
-    if (is_4d) {
+    if (node->op == VF_OP_MS_ATTENTION) {
+        describe_packed(node, heads, site);
+    } else if (node->op == VF_OP_MS_MULTI_HEAD_ATTENTION && site->q != NULL && site->k != NULL &&
+               (site->q->type.rank == 5 || site->k->type.rank >= 4)) {
+        describe_split(site);
+    } else if (is_4d) {
         site->d = width;
         site->d_v = width_v;
     } else if (!is_packed && heads > 0 && vf_dim_is_known(width) && vf_dim_is_known(width_v)) {
@@ -70,7 +104,8 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
     double low = (double)NAN, high;
     if (value == NULL)
         return;
-    if (vf_const_range(value, &low, &high) && value->type.dtype != VF_BOOL)
+    /* flags and integers tell which keys are seen */
+    if (vf_const_range(value, &low, &high) && vf_dtype_info(value->type.dtype)->is_float)
         is_mask = low <= -100.0;
     site->term[site->n_term++] = (VfLogitTerm){node, value, is_mask, low};
     site->has_bias = site->has_bias || !is_mask;

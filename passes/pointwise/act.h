@@ -3,15 +3,9 @@
 #ifndef VF_POINTWISE_ACT_H
 #define VF_POINTWISE_ACT_H
 
+#include "passes/attention/unfuse.h"
 #include "passes/match/attention.h"
 #include "passes/rewrite/rewrite.h"
-
-/* What a removed key needs, so that its weight is zero. */
-typedef enum VfMaskNeed {
-    VF_MASK_NEEDS_NOTHING, /* the function is zero far below zero, also at -inf */
-    VF_MASK_NEEDS_FINITE,  /* not a number at -inf: masks must be finite */
-    VF_MASK_NEEDS_ZERO     /* not zero there: removed keys must be set to zero */
-} VfMaskNeed;
 
 typedef struct VfAct {
     const char *name; /* as the option spells it */
@@ -35,14 +29,5 @@ typedef struct VfMaskGuard {
  * the logits to use in place of `logits`. NULL with `guard->why` set when that cannot be done.
  * pointwise/mask.c */
 VfValue *vf_act_guard_masks(VfMaskGuard *guard, const VfAct *act, VfValue *logits);
-
-/* Why a fused operator cannot be taken apart for `act`, or NULL. pointwise/unfuse.c */
-const char *vf_unfuse_why_not(const VfAttention *site, const VfAct *act);
-
-/* The logits [B, H, N_q, N_k] of a fused operator in plain nodes, masks made safe for `act`. */
-VfValue *vf_unfuse_logits(VfRewrite *rw, const VfAttention *site, const VfAct *act);
-
-/* What the fused operator results in, given the weights of the keys. */
-VfValue *vf_unfuse_output(VfRewrite *rw, const VfAttention *site, VfValue *weights);
 
 #endif

@@ -1,0 +1,170 @@
+/* Why a fused operator cannot be taken apart. */
+#include <math.h>
+
+#include "passes/attention/unfuse.h"
+#include "passes/attention/unfuse_form.h"
+#include "passes/ir/attr.h"
+#include "passes/match/facts.h"
+
+enum { WHERE_OPSET = 9, RANGE_OPSET = 11 };
+
+/* An attribute that some opsets lack; `def` then. */
+static int64_t int_or(const VfNode *node, const char *name, int64_t def)
+{
+    return vf_node_attr(node, name) != NULL ? vf_node_int(node, name) : def;
+}
+
+static bool is_not_zero(const VfNode *node, const char *name)
+{
+    return vf_node_attr(node, name) != NULL && fabs(vf_node_float(node, name)) > 0.0;
+}
+
+static bool may_be_same(VfDim a, VfDim b)
+{
+    return !vf_dim_is_known(a) || !vf_dim_is_known(b) || a.k == b.k;
+}
+
+VfSeenForm vf_unfuse_seen_form(const VfNode *node)
+{
+    int8_t slot = vf_unfuse_form(node->op)->seen;
+    const VfValue *seen = slot >= 0 ? vf_node_in(node, slot) : NULL, *x = vf_node_in(node, 0);
+    if (seen == NULL)
+        return VF_SEEN_NONE;
+    if (seen->type.rank == 2)
+        return VF_SEEN_KEYS;
+    if (seen->type.rank == 3)
+        return VF_SEEN_PAIRS;
+    if (seen->type.rank != 1 || x->type.rank < 1)
+        return VF_SEEN_OTHER;
+    VfDim batch = vf_dim_at(x, 0), n = vf_dim_at(seen, 0);
+    bool has_both = batch.sym == n.sym && batch.sym != VF_SYM_UNKNOWN && n.k == 2 * batch.k;
+    if (vf_dim_is_same(batch, n))
+        return VF_SEEN_END;
+    return has_both && node->op == VF_OP_MS_ATTENTION ? VF_SEEN_END_START : VF_SEEN_OTHER;
+}
+
+/* --- what the operator does beside plain attention --- */
+
+static const char *why_not_cache(const VfNode *node, const VfUnfuseForm *form)
+{
+    for (int32_t i = form->cache[0]; i < form->cache[1]; i++)
+        if (vf_node_in(node, i) != NULL)
+            return "the fused operator reads earlier keys or counts of keys";
+    if (form->past_length >= 0 && vf_node_in(node, form->past_length) != NULL)
+        return "the fused operator reads earlier keys or counts of keys";
+    for (int32_t i = 1; i < node->n_out; i++)
+        if (vf_node_out(node, i) != NULL && vf_node_out(node, i)->n_use > 0)
+            return "more than the attention's output is read from the fused operator";
+    return NULL;
+}
+
+static const char *why_not_scores(const VfNode *node)
+{
+    if (is_not_zero(node, "softcap"))
+        return "the fused operator bounds its scores";
+    if (int_or(node, "left_window_size", -1) >= 0 || int_or(node, "right_window_size", -1) >= 0)
+        return "the fused operator sees a window of keys";
+    if (int_or(node, "do_rotary", 0) != 0)
+        return "the fused operator rotates queries and keys by their places";
+    return NULL;
+}
+
+/* --- operands --- */
+
+static const char *why_not_mask(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    const VfValue *mask = vf_node_in(node, vf_unfuse_form(node->op)->added);
+    VfSeenForm form = vf_unfuse_seen_form(node);
+    if (mask != NULL && mask->type.rank < 0)
+        return "the rank of the fused operator's mask is not known";
+    VfDim keys = mask != NULL ? vf_dim_at(mask, -1) : vf_dim_unknown();
+    if (!may_be_same(keys, site->n_k) && keys.k != 1)
+        return "the mask of the fused operator is shorter than the keys";
+    if (form == VF_SEEN_OTHER)
+        return "the fused operator tells the keys that are seen in a form that is not known";
+    return NULL;
+}
+
+static bool has_equal_dtypes(const VfNode *node, const VfUnfuseForm *form)
+{
+    VfDtype dtype = vf_node_in(node, 0)->type.dtype;
+    if (!vf_dtype_info(dtype)->is_float)
+        return false;
+    for (int32_t i = 1; i < node->n_in; i++) {
+        const VfValue *x = vf_node_in(node, i);
+        bool is_flags = i == form->added && x != NULL && x->type.dtype == VF_BOOL;
+        if (x != NULL && i != form->seen && !is_flags && x->type.dtype != dtype)
+            return false;
+    }
+    return true;
+}
+
+static const char *why_not_onnx(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    for (int32_t i = 0; i < 3; i++) {
+        const VfValue *x = vf_node_in(node, i);
+        if (x == NULL || (x->type.rank != 3 && x->type.rank != 4) ||
+            x->type.rank != vf_node_in(node, 0)->type.rank)
+            return "the ranks of the fused operator's operands are not known, or differ";
+    }
+    int64_t heads = vf_unfuse_heads(site), groups = vf_unfuse_groups(site);
+    if (heads < 1 || groups < 1 || heads % groups != 0)
+        return "the heads of the fused operator are not known";
+    if (heads != groups && (!vf_dim_is_known(vf_dim_at(vf_node_in(node, 1), -1)) ||
+                            !vf_dim_is_known(vf_dim_at(vf_node_in(node, 2), -1))))
+        return "the width of the fused operator's grouped heads is not known";
+    return NULL;
+}
+
+static const char *why_not_microsoft(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    VfUnfusePacking packing = vf_unfuse_packing(node);
+    int32_t rank = packing == VF_UNFUSE_PACKED ? 5 : 3;
+    int64_t width[3];
+    if (vf_node_in(node, 0) == NULL || vf_node_in(node, 0)->type.rank != rank)
+        return "the rank of the fused operator's operand is not known";
+    for (int32_t i = 1; i < 3 && packing == VF_UNFUSE_APART; i++) {
+        const VfValue *x = vf_node_in(node, i);
+        if (x == NULL || (x->type.rank != 3 && x->type.rank != 4))
+            return "the ranks of the fused operator's operands are not known, or differ";
+        if (x->type.rank == 4 && vf_node_in(node, 3) != NULL)
+            return "the fused operator has a bias beside keys that are split in heads";
+    }
+    if (packing == VF_UNFUSE_WEIGHTS &&
+        (vf_node_in(node, 1) == NULL || vf_node_in(node, 1)->type.rank != 2))
+        return "the rank of the fused operator's weights is not known";
+    return vf_unfuse_widths(node, vf_unfuse_heads(site), width)
+               ? NULL
+               : "the heads or widths of the fused operator are not known";
+}
+
+/* Operators that are built: Where for what is removed, Range for places. */
+static const char *why_not_opset(const VfAttention *site)
+{
+    int64_t opset = vf_graph_opset(site->graph, vf_bytes(""));
+    VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
+    bool has_places = site->is_causal || form == VF_SEEN_END || form == VF_SEEN_END_START;
+    if (vf_unfuse_may_remove(site) && opset < (has_places ? RANGE_OPSET : WHERE_OPSET))
+        return "the opset has no operators for the mask of the fused operator";
+    return NULL;
+}
+
+const char *vf_unfuse_why_not(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    const VfUnfuseForm *form = vf_unfuse_form(node->op);
+    const char *why;
+    if (form == NULL)
+        return "the softmax lies inside a fused operator";
+    if ((why = why_not_cache(node, form)) != NULL || (why = why_not_scores(node)) != NULL)
+        return why;
+    why = node->op == VF_OP_ATTENTION ? why_not_onnx(site) : why_not_microsoft(site);
+    if (why == NULL && (isnan(site->scale) || !has_equal_dtypes(node, form)))
+        why = "the scale or the dtypes of the fused operator are not known";
+    if (why == NULL)
+        why = why_not_mask(site);
+    return why != NULL ? why : why_not_opset(site);
+}

@@ -55,6 +55,25 @@ VITFOLD_API int vitfold_check(const char *path, const VitfoldLoadOptions *option
 VITFOLD_API int vitfold_list_passes(const char *name, VitfoldReport **report,
                                     VitfoldError *error);
 
+/* How training fades a norm out (arXiv 2405.11582): 1 - t/T, (1 + cos πt/T) / 2, or n equal stairs
+ * 1 - floor(n t/T) / n; 1 at first and 0 from T on. */
+enum { VITFOLD_SCHEDULE_LINEAR, VITFOLD_SCHEDULE_COSINE, VITFOLD_SCHEDULE_STEP };
+
+/* What to feed to the input `norm_lambda` of a model that progressive-norm changed, after `t` of
+ * `total` steps of training; `n_step` counts stairs. NaN where `kind`, `total` or `n_step` cannot
+ * be. */
+VITFOLD_API double vitfold_norm_lambda(int kind, int64_t n_step, int64_t t, int64_t total);
+
+typedef struct VitfoldScheduleOptions {
+    int64_t total;  /* steps of training */
+    int kind;
+    int64_t n_step; /* 0: 4 */
+} VitfoldScheduleOptions;
+
+/* A table of it, at 20 equal parts of the training if it is longer. */
+VITFOLD_API int vitfold_norm_schedule(const VitfoldScheduleOptions *options,
+                                      VitfoldReport **report, VitfoldError *error);
+
 /* Called with the text form of the model after a pass has run. */
 typedef void VitfoldTextFn(void *user, const char *text, size_t size);
 

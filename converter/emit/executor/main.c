@@ -1,0 +1,376 @@
+/* Runs a compiled model on npy files, times it and checks its results.
+ *
+ *     executor [options]
+ *       --in NAME=FILE.npy      an input; inputs not named hold zeros
+ *       --out NAME=FILE.npy     write an output
+ *       --expect NAME=FILE.npy  compare an output; exit status 1 where it differs
+ *       --rtol X --atol X       allowed: atol + rtol |expected|; 1e-4 and 1e-5
+ *       --weights FILE          instead of the file that the program was written with
+ *       --which N               the model, counted from 0, where there are several
+ *       --compare               run the first two models and print how far their outputs differ
+ *       --repeats N             run N times and print the times
+ *       --list                  print names, shapes and sizes
+ *
+ * Exit status: 0 done, 1 a check failed, 2 wrong usage, 6 a file cannot be read or written.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "executor.h"
+#include "npy.h"
+
+enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, MAX_FILES = 64 };
+
+typedef struct File {
+    const char *name; /* of the tensor, not terminated */
+    size_t name_size;
+    const char *path;
+} File;
+
+typedef struct Files {
+    File file[MAX_FILES];
+    int n;
+} Files;
+
+typedef struct Options {
+    Files in, out, expect;
+    double rtol, atol;
+    const char *weights;
+    int which, repeats, compare, list;
+} Options;
+
+/* Memory of one model. */
+typedef struct Memory {
+    void *arena, *own_weights;
+    const void *weights;
+    void **in, **out;
+} Memory;
+
+static int fail(int status, const char *what, const char *about)
+{
+    fprintf(stderr, "executor: %s '%s'\n", what, about);
+    return status;
+}
+
+/* Aligned, zeroed; never NULL for a size that fits. */
+static void *new_memory(size_t bytes)
+{
+    size_t rounded = (bytes + EXECUTOR_ALIGNMENT) / EXECUTOR_ALIGNMENT * EXECUTOR_ALIGNMENT;
+    void *memory = rounded > bytes ? aligned_alloc(EXECUTOR_ALIGNMENT, rounded) : NULL;
+    return memory == NULL ? NULL : memset(memory, 0, rounded);
+}
+
+static int add_file(Files *files, const char *word)
+{
+    const char *equal = strchr(word, '=');
+    /* The last one: names may hold any byte, paths seldom this one. */
+    for (const char *next = equal; next != NULL; next = strchr(next + 1, '='))
+        equal = next;
+    if (equal == NULL || files->n == MAX_FILES)
+        return fail(USAGE, "expected NAME=FILE.npy, not", word);
+    files->file[files->n++] = (File){word, (size_t)(equal - word), equal + 1};
+    return DONE;
+}
+
+static int parse(int argc, char **argv, Options *options)
+{
+    const struct {
+        const char *word;
+        Files *files;
+        const char **text;
+        double *number;
+        int *integer, *flag;
+    } row[] = {{"--in", &options->in, NULL, NULL, NULL, NULL},
+               {"--out", &options->out, NULL, NULL, NULL, NULL},
+               {"--expect", &options->expect, NULL, NULL, NULL, NULL},
+               {"--weights", NULL, &options->weights, NULL, NULL, NULL},
+               {"--rtol", NULL, NULL, &options->rtol, NULL, NULL},
+               {"--atol", NULL, NULL, &options->atol, NULL, NULL},
+               {"--which", NULL, NULL, NULL, &options->which, NULL},
+               {"--repeats", NULL, NULL, NULL, &options->repeats, NULL},
+               {"--compare", NULL, NULL, NULL, NULL, &options->compare},
+               {"--list", NULL, NULL, NULL, NULL, &options->list}};
+    for (int i = 1; i < argc; i++) {
+        size_t k = 0, n = sizeof row / sizeof row[0];
+        while (k < n && strcmp(argv[i], row[k].word) != 0)
+            k++;
+        if (k == n)
+            return fail(USAGE, "unknown option", argv[i]);
+        if (row[k].flag != NULL) {
+            *row[k].flag = 1;
+            continue;
+        }
+        if (++i == argc)
+            return fail(USAGE, "no value for option", argv[i - 1]);
+        if (row[k].files != NULL && add_file(row[k].files, argv[i]) != DONE)
+            return USAGE;
+        if (row[k].text != NULL)
+            *row[k].text = argv[i];
+        if (row[k].number != NULL)
+            *row[k].number = strtod(argv[i], NULL);
+        if (row[k].integer != NULL)
+            *row[k].integer = (int)strtol(argv[i], NULL, 10);
+    }
+    if (options->which < 0 || options->which >= executor_count)
+        return fail(USAGE, "there is no such", "--which");
+    if (options->compare && executor_count < 2)
+        return fail(USAGE, "this program holds one model only, so there is no", "--compare");
+    return DONE;
+}
+
+static int find(const ExecutorTensor *tensor, int n, const File *file)
+{
+    for (int i = 0; i < n; i++) {
+        if (strlen(tensor[i].name) == file->name_size &&
+            memcmp(tensor[i].name, file->name, file->name_size) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* --- weights --- */
+
+static uint64_t digest(const unsigned char *data, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ data[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int read_weights(const Executor *model, const char *path, Memory *memory)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return fail(IO, "cannot open weights", path);
+    void *bytes = new_memory(model->file_bytes);
+    int is_whole = bytes != NULL &&
+                   fread(bytes, 1, model->file_bytes, file) == model->file_bytes &&
+                   fgetc(file) == EOF;
+    fclose(file);
+    memory->own_weights = bytes;
+    if (!is_whole)
+        return fail(IO, "not the weights of this model:", path);
+    if (model->widen != NULL) {
+        memory->own_weights = new_memory(model->weights_bytes);
+        if (memory->own_weights != NULL)
+            model->widen(bytes, memory->own_weights);
+        free(bytes);
+    }
+    memory->weights = memory->own_weights;
+    if (memory->weights == NULL)
+        return fail(IO, "no memory for weights of", path);
+    if (digest(memory->weights, model->weights_bytes) != model->weights_digest)
+        return fail(IO, "not the weights of this model:", path);
+    return DONE;
+}
+
+static int get_weights(const Executor *model, const char *given, Memory *memory)
+{
+    memory->weights = model->weights;
+    if (model->weights != NULL || model->weights_bytes == 0)
+        return DONE;
+    return read_weights(model, given != NULL ? given : model->weights_file, memory);
+}
+
+/* --- running --- */
+
+static int prepare(const Executor *model, const char *weights, Memory *memory)
+{
+    memory->arena = new_memory(model->arena_bytes);
+    memory->in = calloc((size_t)model->n_in + 1, sizeof *memory->in);
+    memory->out = calloc((size_t)model->n_out + 1, sizeof *memory->out);
+    int is_ready = memory->arena != NULL && memory->in != NULL && memory->out != NULL;
+    for (int i = 0; is_ready && i < model->n_in; i++)
+        is_ready = (memory->in[i] = new_memory(model->in[i].bytes)) != NULL;
+    for (int i = 0; is_ready && i < model->n_out; i++)
+        is_ready = (memory->out[i] = new_memory(model->out[i].bytes)) != NULL;
+    return is_ready ? get_weights(model, weights, memory) : fail(IO, "no memory for", model->name);
+}
+
+static int read_inputs(const Executor *model, const Files *files, Memory *memory)
+{
+    for (int i = 0; i < files->n; i++) {
+        int at = find(model->in, model->n_in, &files->file[i]);
+        if (at < 0)
+            return fail(USAGE, "the model has no such input:", files->file[i].name);
+        const char *why = npy_read(files->file[i].path, &model->in[at], memory->in[at]);
+        if (why != NULL)
+            return fail(IO, why, files->file[i].path);
+    }
+    return DONE;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int run(const Executor *model, Memory *memory, int repeats)
+{
+    double *time = malloc((size_t)(repeats + 1) * sizeof *time);
+    if (time == NULL)
+        return fail(IO, "no memory for", "--repeats");
+    for (int i = 0; i < repeats || i == 0; i++) {
+        double start = now();
+        model->run(memory->weights, memory->arena, (const void *const *)memory->in, memory->out);
+        time[i] = now() - start;
+    }
+    if (repeats > 0) {
+        qsort(time, (size_t)repeats, sizeof *time, compare_doubles);
+        printf("%s: %d runs, least %.3f ms, median %.3f ms, most %.3f ms\n", model->name, repeats,
+               time[0], time[repeats / 2], time[repeats - 1]);
+    }
+    free(time);
+    return DONE;
+}
+
+/* --- results --- */
+
+/* Compare `a` with what is right; prints one line. */
+static int check(const ExecutorTensor *tensor, const void *a, const void *right,
+                 const Options *options)
+{
+    double worst = 0.0, most = 0.0;
+    size_t n = tensor->bytes / tensor->element_bytes, n_bad = 0;
+    int is_equal = memcmp(a, right, tensor->bytes) == 0;
+    for (size_t i = 0; i < n && !is_equal; i++) {
+        double x = npy_element(tensor, a, i), y = npy_element(tensor, right, i);
+        double distance = x == y || (isnan(x) && isnan(y)) ? 0.0 : fabs(x - y);
+        n_bad += !(distance <= options->atol + options->rtol * fabs(y));
+        worst = distance > worst || isnan(distance) ? distance : worst;
+        most = fmax(most, fabs(y));
+    }
+    if (is_equal)
+        printf("%s: %zu elements, equal to the bit\n", tensor->name, n);
+    else
+        printf("%s: %zu elements, %zu differ by more than allowed, at most by %.3g of %.3g\n",
+               tensor->name, n, n_bad, worst, most);
+    return n_bad == 0 ? DONE : DIFFERS;
+}
+
+static int check_expected(const Executor *model, const Options *options, const Memory *memory)
+{
+    int status = DONE;
+    for (int i = 0; i < options->expect.n; i++) {
+        const File *file = &options->expect.file[i];
+        int at = find(model->out, model->n_out, file);
+        if (at < 0)
+            return fail(USAGE, "the model has no such output:", file->name);
+        void *right = new_memory(model->out[at].bytes);
+        const char *why = right == NULL ? "no memory for"
+                                        : npy_read(file->path, &model->out[at], right);
+        int found = why != NULL ? fail(IO, why, file->path)
+                                : check(&model->out[at], memory->out[at], right, options);
+        free(right);
+        if (found == IO)
+            return IO;
+        status = found != DONE ? found : status;
+    }
+    return status;
+}
+
+static int write_outputs(const Executor *model, const Files *files, const Memory *memory)
+{
+    for (int i = 0; i < files->n; i++) {
+        int at = find(model->out, model->n_out, &files->file[i]);
+        if (at < 0)
+            return fail(USAGE, "the model has no such output:", files->file[i].name);
+        const char *why = npy_write(files->file[i].path, &model->out[at], memory->out[at]);
+        if (why != NULL)
+            return fail(IO, why, files->file[i].path);
+    }
+    return DONE;
+}
+
+static void print_tensor(const char *kind, const ExecutorTensor *tensor)
+{
+    printf("  %s %s: %s [", kind, tensor->name, tensor->type);
+    for (int i = 0; i < tensor->rank; i++)
+        printf("%s%lld", i > 0 ? ", " : "", (long long)tensor->dims[i]);
+    printf("], %zu bytes\n", tensor->bytes);
+}
+
+static void list(const Executor *model)
+{
+    printf("%s: arena %zu bytes, weights %zu bytes\n", model->name, model->arena_bytes,
+           model->weights_bytes);
+    for (int i = 0; i < model->n_in; i++)
+        print_tensor("in ", &model->in[i]);
+    for (int i = 0; i < model->n_out; i++)
+        print_tensor("out", &model->out[i]);
+}
+
+/* Outputs of the second model against those of the first. */
+static int compare_models(const Options *options, const Memory *memory)
+{
+    const Executor *a = executor_model[0], *b = executor_model[1];
+    int status = DONE;
+    for (int i = 0; i < a->n_out && i < b->n_out; i++) {
+        if (a->out[i].bytes != b->out[i].bytes || strcmp(a->out[i].type, b->out[i].type) != 0)
+            status = fail(DIFFERS, "the models differ in type or shape of", a->out[i].name);
+        else if (check(&b->out[i], memory[1].out[i], memory[0].out[i], options) != DONE)
+            status = DIFFERS;
+    }
+    return status;
+}
+
+static int run_model(int which, const Options *options, Memory *memory)
+{
+    const Executor *model = executor_model[which];
+    int status = prepare(model, options->weights, memory);
+    if (status == DONE)
+        status = read_inputs(model, &options->in, memory);
+    return status == DONE ? run(model, memory, options->repeats) : status;
+}
+
+static void release(const Executor *model, Memory *memory)
+{
+    for (int i = 0; memory->in != NULL && i < model->n_in; i++)
+        free(memory->in[i]);
+    for (int i = 0; memory->out != NULL && i < model->n_out; i++)
+        free(memory->out[i]);
+    free(memory->in);
+    free(memory->out);
+    free(memory->arena);
+    free(memory->own_weights);
+}
+
+int main(int argc, char **argv)
+{
+    static Options options = {.rtol = 1e-4, .atol = 1e-5};
+    Memory memory[2] = {{0}, {0}};
+    int status = parse(argc, argv, &options);
+    if (status != DONE)
+        return status;
+    for (int i = 0; options.list && i < executor_count; i++)
+        list(executor_model[i]);
+    if (options.list)
+        return DONE;
+    int first = options.compare ? 0 : options.which, last = options.compare ? 1 : first;
+    for (int i = first; i <= last && status == DONE; i++)
+        status = run_model(i, &options, &memory[i - first]);
+    if (status == DONE && options.compare)
+        status = compare_models(&options, memory);
+    if (status == DONE && !options.compare)
+        status = write_outputs(executor_model[first], &options.out, &memory[0]);
+    if (status == DONE && !options.compare)
+        status = check_expected(executor_model[first], &options, &memory[0]);
+    for (int i = first; i <= last; i++)
+        release(executor_model[i], &memory[i - first]);
+    return status;
+}

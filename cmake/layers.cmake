@@ -10,6 +10,7 @@ set(VITFOLD_LAYERS "")
 function(vitfold_layer name folder)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c
          ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
+    list(FILTER sources EXCLUDE REGEX "/emit/executor/")
     if(folder STREQUAL "passes")
         list(FILTER sources EXCLUDE REGEX "/passes/(ir|match|rewrite)/")
     endif()
@@ -65,7 +66,24 @@ endif()
 vitfold_layer(vf_onnx converter/onnx vf_onnx_proto vf_ir vf_base)
 
 vitfold_layer(vf_lower converter/lower vf_ir vf_exec vf_kernels vf_base m)
+# converter/emit/executor is no part of the program: its files are copied into what is emitted.
 vitfold_layer(vf_emit converter/emit vf_exec vf_kernels vf_base)
+file(GLOB emit_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/*.[ch] ${PROJECT_SOURCE_DIR}/runtime/kernels/*.def
+    ${PROJECT_SOURCE_DIR}/converter/emit/executor/*.[ch])
+string(REPLACE ";" "\n" emit_list "${emit_sources}")
+file(CONFIGURE OUTPUT ${VITFOLD_GENERATED}/vitfold_emit_sources.txt CONTENT "${emit_list}\n")
+list(TRANSFORM emit_sources PREPEND ${PROJECT_SOURCE_DIR}/)
+add_custom_command(
+    OUTPUT ${VITFOLD_GENERATED}/vitfold_emit_sources.c
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+            -DLIST=${VITFOLD_GENERATED}/vitfold_emit_sources.txt
+            -DOUT=${VITFOLD_GENERATED}/vitfold_emit_sources.c
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${emit_sources} ${VITFOLD_GENERATED}/vitfold_emit_sources.txt
+            ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    VERBATIM)
+target_sources(vf_emit PRIVATE ${VITFOLD_GENERATED}/vitfold_emit_sources.c)
 vitfold_layer(vf_report converter/report vf_rewrite vf_ir vf_base PkgConfig::LIBXML2 Threads::Threads)
 
 # The schema of recipes is in the program: reading one needs no other file.

@@ -161,6 +161,22 @@ VITFOLD_API int vitfold_bench(const VitfoldModel *model, const VitfoldData *in,
                               const VitfoldBenchOptions *options, VitfoldReport **report,
                               VitfoldError *error);
 
+enum { VITFOLD_WEIGHTS_F32, VITFOLD_WEIGHTS_F16, VITFOLD_WEIGHTS_BF16 };
+
+typedef struct VitfoldEmitOptions {
+    const VitfoldModel *with; /* a second model for the same program, or NULL */
+    int weights_dtype;        /* how float32 weights are stored; they are widened on loading */
+    int weights_in_c;         /* an array in C in place of a file */
+    int is_single_file;       /* the kernels inside model.c */
+    int with_samples;         /* also `in` and the outputs for it, as npy files */
+} VitfoldEmitOptions;
+
+/* Write the folder `path`: the model as a C program for the shapes of `in`, which must hold every
+ * input without a default. VITFOLD_UNSUPPORTED tells all reasons through the model's log. */
+VITFOLD_API int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
+                               const VitfoldEmitOptions *options, const char *path,
+                               VitfoldReport **report, VitfoldError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,8 +4,8 @@
  * called by several threads at once, each with an arena and results of its own. Weights are only
  * read and may be shared.
  */
-#ifndef EXECUTOR_H
-#define EXECUTOR_H
+#ifndef VF_EXECUTOR_H
+#define VF_EXECUTOR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -25,6 +25,11 @@
 #include "executor.h"
 #include "npy.h"
 
+#ifdef EXECUTOR_BLAS
+/* Of the kernels: OpenBLAS computes each product on the thread that asks for it. */
+void vfk_blas_single_thread(void);
+#endif
+
 enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, MAX_FILES = 64 };
 
 typedef struct File {
@@ -361,6 +366,9 @@ int main(int argc, char **argv)
         list(executor_model[i]);
     if (options.list)
         return DONE;
+#ifdef EXECUTOR_BLAS
+    vfk_blas_single_thread();
+#endif
     int first = options.compare ? 0 : options.which, last = options.compare ? 1 : first;
     for (int i = first; i <= last && status == DONE; i++)
         status = run_model(i, &options, &memory[i - first]);

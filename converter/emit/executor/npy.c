@@ -13,7 +13,8 @@ static const char magic[] = "\x93NUMPY";
 static int read_header(FILE *file, char *header)
 {
     unsigned char start[8], size[4] = {0};
-    if (fread(start, 1, sizeof start, file) != sizeof start || memcmp(start, magic, MAGIC_BYTES) != 0)
+    if (fread(start, 1, sizeof start, file) != sizeof start ||
+        memcmp(start, magic, MAGIC_BYTES) != 0)
         return 0;
     size_t size_bytes = start[6] == 1 ? 2 : 4;
     if (start[6] < 1 || start[6] > 3 || fread(size, 1, size_bytes, file) != size_bytes)

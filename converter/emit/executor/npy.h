@@ -1,6 +1,6 @@
 /* Arrays in npy files (format 1, 2 or 3, C order, little endian). */
-#ifndef NPY_H
-#define NPY_H
+#ifndef VF_EXECUTOR_NPY_H
+#define VF_EXECUTOR_NPY_H
 
 #include <stddef.h>
 

@@ -1,0 +1,293 @@
+/* A model as a C program: plans for fixed shapes, handed to the emitter. */
+#include <string.h>
+
+#include "converter/api/session.h"
+#include "converter/api/sites.h"
+#include "converter/data/npy.h"
+#include "converter/emit/emit_c.h"
+#include "converter/lower/lower.h"
+#include "runtime/base/sha256.h"
+
+/* One of the models of a program. */
+typedef struct Source {
+    const VitfoldModel *model;
+    VfPlan *plan;
+} Source;
+
+typedef struct Emit {
+    const VitfoldData *in;
+    const VitfoldEmitOptions *options;
+    VitfoldReport *report;
+    VfArena *arena; /* the report's */
+    Source source[VF_EMIT_MAX_MODELS];
+    VfEmitModel model[VF_EMIT_MAX_MODELS];
+    int32_t n_model;
+    VitfoldData *expected;
+} Emit;
+
+/* --- plans --- */
+
+static VfStatus bind(const Emit *cx, const VfGraph *graph, VfBinding *binding, int32_t *n,
+                     VfErr *err)
+{
+    *n = 0;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfValue *input = graph->input[i];
+        const VfArray *array = vf_data_find(cx->in, input->name);
+        if (array != NULL)
+            binding[(*n)++] = (VfBinding){input->name, array->dtype, array->rank, array->dims,
+                                          NULL};
+        else if (vf_is_required_input(input))
+            return vf_fail(err, VF_USAGE, "no data for input '%s'", vf_value_label(input));
+    }
+    return VF_OK;
+}
+
+/* The contents of inputs are not given, so no plan depends on them. */
+static VfStatus lower(Emit *cx, Source *source, VfErr *err)
+{
+    const VfModel *ir = source->model->ir;
+    VfLowerOptions options = {.reference = true};
+    VfUnsupported unsupported = {0};
+    VfBinding *binding = VF_NEW_ARRAY(cx->arena, VfBinding, (size_t)ir->graph->n_input);
+    int32_t n;
+    VF_TRY_ALLOC(binding, err);
+    VF_TRY(bind(cx, ir->graph, binding, &n, err));
+    VfStatus status = vf_lower(ir, n, binding, &options, cx->arena, &source->plan, &unsupported,
+                               err);
+    for (int32_t i = 0; i < unsupported.n && status == VF_UNSUPPORTED; i++)
+        vf_log(&source->model->log, VF_LOG_ERROR, "%s", unsupported.text[i]);
+    return status;
+}
+
+/* --- facts for the front matter --- */
+
+static VfStatus digest_file(VfArena *arena, const char *path, const char **digest, VfErr *err)
+{
+    VfMapping file;
+    VfSha256 sha;
+    char *text = vf_arena_alloc(arena, VF_SHA256_TEXT);
+    VF_TRY_ALLOC(text, err);
+    VF_TRY(vf_file_map(path, &file, err));
+    vf_sha256_init(&sha);
+    vf_sha256_add(&sha, file.data, file.size);
+    vf_sha256_text(&sha, text);
+    vf_file_unmap(&file);
+    *digest = text;
+    return VF_OK;
+}
+
+static VfStatus opsets_of(VfArena *arena, const VfModel *ir, const char **opsets, VfErr *err)
+{
+    VfText text;
+    VfBytes done;
+    vf_text_init(&text, arena);
+    vf_text_string(&text, "");
+    for (int32_t i = 0; i < ir->n_opset; i++) {
+        vf_text_string(&text, i > 0 ? ", " : "");
+        vf_text_string(&text, ir->opset[i].domain.size == 0 ? "ai.onnx"
+                                                            : vf_show(arena, ir->opset[i].domain));
+        vf_text_printf(&text, " %lld", (long long)ir->opset[i].version);
+    }
+    VF_TRY(vf_text_get(&text, &done, err));
+    *opsets = done.data;
+    return VF_OK;
+}
+
+/* Inputs whose declared shapes leave dimensions open. */
+static VfStatus open_inputs(VfArena *arena, const VfModel *ir, const char **open, VfErr *err)
+{
+    VfText text;
+    VfBytes done;
+    vf_text_init(&text, arena);
+    vf_text_string(&text, "");
+    for (int32_t i = 0; i < ir->graph->n_input; i++) {
+        const VfValue *input = ir->graph->input[i];
+        bool is_open = input->type.rank < 0;
+        for (int32_t k = 0; k < input->type.rank; k++)
+            is_open = is_open || !vf_dim_is_known(input->type.dims[k]);
+        if (is_open && vf_is_required_input(input))
+            vf_text_printf(&text, "%s\"%s\" %s", text.size > 0 ? ", " : "",
+                           vf_show(arena, input->name),
+                           vf_type_text(ir->arena, ir->symbols, &input->type));
+    }
+    VF_TRY(vf_text_get(&text, &done, err));
+    *open = done.data;
+    return VF_OK;
+}
+
+static VfStatus describe(Emit *cx, const Source *source, VfEmitModel *model, VfErr *err)
+{
+    const VitfoldModel *from = source->model;
+    VfOpCount *op;
+    size_t n_op;
+    int64_t n_node;
+    char *folder;
+    const char *name;
+    VF_TRY(vf_path_split(cx->arena, from->path, &folder, &name, err));
+    VF_TRY(vf_count_ops(cx->arena, from->ir, &op, &n_op, &n_node, err));
+    *model = (VfEmitModel){.plan = source->plan, .file = {name, strlen(name)},
+                           .n_node = (int32_t)n_node};
+    VF_TRY(digest_file(cx->arena, from->path, &model->sha256, err));
+    VF_TRY(opsets_of(cx->arena, from->ir, &model->opsets, err));
+    return open_inputs(cx->arena, from->ir, &model->open, err);
+}
+
+/* --- samples --- */
+
+static VfStatus add_sample(Emit *cx, const VfPlanTensor *tensor, bool is_output,
+                           VfEmitSample *sample, VfErr *err)
+{
+    const VfArray *array = vf_data_find(is_output ? cx->expected : cx->in, tensor->name);
+    VfText header;
+    if (array == NULL || array->bytes != tensor->bytes)
+        return vf_fail(err, VF_INTERNAL, "a sample is not that of the plan");
+    vf_text_init(&header, cx->arena);
+    *sample = (VfEmitSample){.tensor = tensor, .data = array->data, .is_output = is_output};
+    VF_TRY(vf_npy_header(&header, array, err));
+    return vf_text_get(&header, &sample->npy, err);
+}
+
+static VfStatus add_samples(Emit *cx, VfErr *err)
+{
+    const VfPlan *plan = cx->source[0].plan;
+    VitfoldRunOptions running = {.reference = 1};
+    int32_t n = 0;
+    VfEmitSample *sample = VF_NEW_ARRAY(cx->arena, VfEmitSample,
+                                        (size_t)plan->n_input + (size_t)plan->n_output);
+    VF_TRY_ALLOC(sample, err);
+    cx->expected = vitfold_data_new();
+    VF_TRY_ALLOC(cx->expected, err);
+    VF_TRY((VfStatus)vitfold_run(cx->source[0].model, cx->in, cx->expected, &running, err));
+    for (int32_t i = 0; i < plan->n_input; i++)
+        VF_TRY(add_sample(cx, &plan->input[i], false, &sample[n++], err));
+    for (int32_t i = 0; i < plan->n_output; i++)
+        VF_TRY(add_sample(cx, &plan->output[i], true, &sample[n++], err));
+    cx->model[0].sample = sample;
+    cx->model[0].n_sample = n;
+    return VF_OK;
+}
+
+/* --- report --- */
+
+static void print_weights(const VfEmitWeights *weights, VfText *text, VfJson *json, VfArena *arena)
+{
+    vf_json_int(json, "weights_bytes", (int64_t)weights->bytes);
+    vf_json_int(json, "weights_file_bytes", (int64_t)weights->file_bytes);
+    vf_json_int(json, "n_weight", weights->n);
+    vf_json_int(json, "n_weight_stored", weights->n_stored);
+    vf_json_int(json, "n_weight_narrow", weights->n_narrow);
+    vf_json_double(json, "weights_error", weights->error);
+    vf_json_double(json, "weights_relative_error", weights->relative_error);
+    vf_text_string(text, "  weights   ");
+    vf_text_bytes(text, (double)weights->bytes);
+    vf_text_printf(text, ", %d tensors, %d of them stored\n", weights->n, weights->n_stored);
+    if (weights->n_narrow == 0)
+        return;
+    vf_text_string(text, "  narrow    ");
+    vf_text_bytes(text, (double)weights->file_bytes);
+    vf_text_printf(text, " in the file, %d tensors widened on loading; largest error %.3g, at most "
+                   "%.3g of a tensor's largest value ('%s')\n", weights->n_narrow, weights->error,
+                   weights->relative_error, vf_show(arena, weights->worst));
+}
+
+static void print_model(const Emit *cx, const VfEmitted *emitted, int32_t i)
+{
+    VfText *text = &cx->report->out;
+    VfJson *json = &cx->report->json;
+    const VfPlan *plan = cx->source[i].plan;
+    vf_json_object(json, NULL);
+    vf_json_string(json, "file", cx->source[i].model->path);
+    vf_json_string(json, "sha256", cx->model[i].sha256);
+    vf_json_int(json, "nodes", cx->model[i].n_node);
+    vf_json_int(json, "steps", plan->n_step);
+    vf_json_int(json, "kernels", emitted->model[i].n_kernel);
+    vf_json_int(json, "arena_bytes", (int64_t)emitted->model[i].arena_bytes);
+    vf_json_int(json, "scratch_bytes", (int64_t)emitted->model[i].scratch_bytes);
+    vf_json_int(json, "tensor_bytes", (int64_t)plan->total_bytes);
+    vf_json_int(json, "live_bytes", (int64_t)plan->live_bytes);
+    vf_text_printf(text, "%s\n  code      %d calls of %d kernels for %d nodes\n",
+                   cx->source[i].model->path, plan->n_step, emitted->model[i].n_kernel,
+                   cx->model[i].n_node);
+    vf_text_string(text, "  arena     ");
+    vf_text_bytes(text, (double)plan->arena_bytes);
+    vf_text_string(text, " (all tensors ");
+    vf_text_bytes(text, (double)plan->total_bytes);
+    vf_text_string(text, ", most at once ");
+    vf_text_bytes(text, (double)plan->live_bytes);
+    vf_text_string(text, "), scratch ");
+    vf_text_bytes(text, (double)emitted->model[i].scratch_bytes);
+    vf_text_char(text, '\n');
+    print_weights(&emitted->model[i].weights, text, json, cx->arena);
+    vf_json_end(json);
+}
+
+static void print_report(const Emit *cx, const char *path, const VfEmitted *emitted)
+{
+    VfText *text = &cx->report->out;
+    VfJson *json = &cx->report->json;
+    vf_json_string(json, "folder", path);
+    vf_json_array(json, "models");
+    for (int32_t i = 0; i < cx->n_model; i++)
+        print_model(cx, emitted, i);
+    vf_json_end(json);
+    vf_json_array(json, "files");
+    for (int32_t i = 0; i < emitted->n_file; i++) {
+        vf_json_object_row(json, NULL);
+        vf_json_string(json, "path", emitted->file[i].path);
+        vf_json_int(json, "bytes", (int64_t)emitted->file[i].bytes);
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+    vf_text_printf(text, "%s: %d files, ", path, emitted->n_file);
+    vf_text_bytes(text, (double)emitted->bytes);
+    vf_text_string(text, ", see its README.md\n");
+}
+
+/* --- all --- */
+
+static VfStatus emit(Emit *cx, const char *path, VfErr *err)
+{
+    VfEmitted emitted;
+    VfEmitOptions options = {
+        .version = vitfold_version(),
+        .weights_dtype = (VfEmitDtype)cx->options->weights_dtype,
+        .weights_in_c = cx->options->weights_in_c != 0,
+        .is_single_file = cx->options->is_single_file != 0,
+        .n_model = cx->n_model,
+        .model = cx->model,
+    };
+    if (options.weights_in_c && options.weights_dtype != VF_EMIT_F32)
+        return vf_fail(err, VF_USAGE, "weights in C are not widened, so they cannot be stored "
+                       "narrow");
+    for (int32_t i = 0; i < cx->n_model; i++) {
+        VF_TRY(lower(cx, &cx->source[i], err));
+        VF_TRY(describe(cx, &cx->source[i], &cx->model[i], err));
+    }
+    if (cx->options->with_samples)
+        VF_TRY(add_samples(cx, err));
+    VF_TRY(vf_emit_c(&options, path, cx->arena, &emitted, err));
+    print_report(cx, path, &emitted);
+    return VF_OK;
+}
+
+int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
+                   const VitfoldEmitOptions *options, const char *path, VitfoldReport **result,
+                   VitfoldError *err)
+{
+    static const VitfoldEmitOptions defaults;
+    VitfoldReport *report;
+    VfStatus status = vf_report_begin("vitfold.emit.1", &report, err);
+    if (status != VF_OK)
+        return (int)status;
+    Emit cx = {.in = in, .options = options == NULL ? &defaults : options, .report = report,
+               .arena = report->arena, .source = {{.model = model}}, .n_model = 1};
+    if (cx.options->with != NULL)
+        cx.source[cx.n_model++].model = cx.options->with;
+    status = emit(&cx, path, err);
+    for (int32_t i = 0; i < cx.n_model; i++)
+        vf_plan_free(cx.source[i].plan);
+    if (cx.expected != NULL)
+        vitfold_data_free(cx.expected);
+    return (int)vf_report_finish(report, status, result, err);
+}

@@ -7,17 +7,17 @@
  * Requires   one axis of channels of known length; but for init=default calibration data
  * Exactness  VF_RETRAINED
  * Source     SLAB (arXiv 2405.11582), equation RepBN; least squares: spec 2.2
- * Limits     a norm that also gives its mean, or that is mixed by progressive-norm, stays. All
- *            norms are measured before any is changed
+ * Limits     a norm that also gives its mean, or that is mixed by progressive-norm, stays. With
+ *            fit=joint all norms are measured before any is changed
  */
 #include "passes/repbn/repbn.h"
 
 typedef struct Options {
-    int init;
+    int init, fit;
     double eta, eps;
 } Options;
 
-enum { N_OPTION = 3 };
+enum { N_OPTION = 4 };
 
 static const VfOption option[] = {
     {.name = "init",
@@ -27,6 +27,13 @@ static const VfOption option[] = {
      .offset = offsetof(Options, init),
      .def = "lsq",
      .choices = "lsq|stats|default"},
+    {.name = "fit",
+     .help = "joint: norms are measured on the model as it was; in-turn: each behind those changed "
+             "before it, in as many runs over the data",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(Options, fit),
+     .def = "joint",
+     .choices = "joint|in-turn"},
     {.name = "eta",
      .help = "share of x that is added; init=lsq gives the same function for any",
      .type = VF_OPTION_DOUBLE,
@@ -70,8 +77,10 @@ static VfStatus apply(VfRepBnPass *pass, const VfRepBnSite *site, const VfRepBn 
 static VfStatus run(VfPassCx *cx, VfErr *err)
 {
     const Options *o = cx->options;
-    VfRepBnPass pass = {.cx = cx, .options = {(VfRepBnInit)o->init, o->eta, o->eps},
-                        .why_not = why_not, .apply = apply};
+    VfRepBnPass pass = {.cx = cx,
+                        .options = {(VfRepBnInit)o->init, o->fit == 1, o->eta, o->eps},
+                        .why_not = why_not,
+                        .apply = apply};
     return vf_repbn_run(&pass, err);
 }
 

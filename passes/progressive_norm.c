@@ -173,7 +173,7 @@ static VfStatus run(VfPassCx *cx, VfErr *err)
     const Options *o = cx->options;
     if (o->finish != FINISH_NO)
         return finish(cx, err);
-    VfRepBnPass pass = {.cx = cx, .options = {choose_init(cx), o->eta, o->eps},
+    VfRepBnPass pass = {.cx = cx, .options = {choose_init(cx), false, o->eta, o->eps},
                         .is_done = is_mixed, .why_not = why_not, .apply = apply};
     return vf_repbn_run(&pass, err);
 }

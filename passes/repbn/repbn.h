@@ -23,6 +23,7 @@ typedef enum VfRepBnInit { VF_REPBN_LSQ, VF_REPBN_STATS, VF_REPBN_DEFAULT } VfRe
 
 typedef struct VfRepBnOptions {
     VfRepBnInit init;
+    bool is_in_turn; /* each norm is measured behind those changed before it */
     double eta, eps;
 } VfRepBnOptions;
 
@@ -59,12 +60,14 @@ struct VfRepBnPass {
     const char *(*why_not)(const VfRepBnPass *pass, const VfLayerNorm *norm);
     VfStatus (*apply)(VfRepBnPass *pass, const VfRepBnSite *site, const VfRepBn *repbn,
                       VfErr *err);
-    bool *is_selected; /* by number of the node behind the norm, as found at first */
+    /* By number of the node behind the norm, for those found at first. */
+    bool *is_selected;
+    VfRepBnMoments *measured; /* all before any is changed; NULL until then */
     int32_t n_selected;
 };
 
 /* Apply at all selected norms, numbered among the LayerNorms and RMSNorms of the model as found.
- * All are measured on the model as it is before a sweep changes any of them. VF_USAGE: the start
+ * All are measured before any is changed, unless in turn. VF_USAGE: the start
  * wants data and there is none. */
 VfStatus vf_repbn_run(VfRepBnPass *pass, VfErr *err);
 

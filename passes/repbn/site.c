@@ -3,7 +3,8 @@
 #include "passes/match/facts.h"
 #include "passes/repbn/repbn.h"
 
-enum { N_SWEEP_MAX = 64, BATCH_NORM_OPSET = 7 };
+/* In turn there is one norm to a sweep. */
+enum { N_SWEEP_MAX = 100 * 1000, BATCH_NORM_OPSET = 7 };
 
 /* --- facts --- */
 
@@ -97,6 +98,30 @@ static VfStatus apply_one(VfRepBnPass *pass, const VfRepBnSite *site, VfErr *err
     return vf_pass_refuse(pass->cx, site->norm->label, site->norm->last, err, "%s", repbn.why);
 }
 
+/* A norm right behind another is changed in a later sweep: what was measured is kept for it. */
+static VfStatus measure(VfRepBnPass *pass, int32_t n, VfRepBnSite *site, VfErr *err)
+{
+    VfPassCx *cx = pass->cx;
+    bool is_first = pass->measured == NULL;
+    if (pass->options.is_in_turn)
+        return vf_repbn_measure(cx, n, site, err);
+    if (is_first) {
+        pass->measured = VF_NEW_ARRAY(cx->arena, VfRepBnMoments, (size_t)pass->n_selected + 1);
+        VF_TRY_ALLOC(pass->measured, err);
+        VF_TRY(vf_repbn_measure(cx, n, site, err));
+    }
+    for (int32_t i = 0; i < n; i++) {
+        VfRepBnMoments *kept = &pass->measured[site[i].norm->last->id];
+        if (is_first)
+            *kept = site[i].moments;
+        else if (kept->n > 0)
+            site[i].moments = *kept;
+        else
+            VF_TRY(vf_repbn_measure(cx, 1, &site[i], err));
+    }
+    return VF_OK;
+}
+
 static VfStatus collect(VfRepBnPass *pass, const VfNorms *found, bool is_last, VfRepBnSite *site,
                         int32_t *n, VfErr *err)
 {
@@ -127,8 +152,10 @@ static VfStatus sweep(VfRepBnPass *pass, bool is_last, VfErr *err)
     VF_TRY(collect(pass, &found, is_last, site, &n, err));
     if (is_last || n == 0 || !vf_pass_may_edit(cx))
         return VF_OK;
+    if (pass->options.is_in_turn)
+        n = 1;
     if (pass->options.init != VF_REPBN_DEFAULT &&
-        vf_repbn_measure(cx, n, site, err) != VF_OK)
+        measure(pass, n, site, err) != VF_OK)
         return vf_context(err, "the model on its calibration data");
     for (int32_t i = 0; i < n && vf_pass_may_edit(cx); i++)
         if (vf_repbn_is_alive(site[i].norm))
@@ -145,9 +172,9 @@ VfStatus vf_repbn_run(VfRepBnPass *pass, VfErr *err)
                        "needs none");
     pass->options.eps = (double)(float)pass->options.eps; /* as the attribute holds it */
     for (int32_t i = 0; i < N_SWEEP_MAX; i++) {
-        int32_t n_edit = cx->journal->n_edit;
+        int32_t n_edit = cx->journal->n_edit, n_refusal = cx->journal->n_refusal;
         VF_TRY(sweep(pass, false, err));
-        if (cx->journal->n_edit == n_edit)
+        if (cx->journal->n_edit == n_edit && cx->journal->n_refusal == n_refusal)
             return sweep(pass, true, err);
     }
     return vf_fail(err, VF_INTERNAL, "pass '%s' does not come to an end", cx->pass);

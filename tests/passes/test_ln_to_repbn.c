@@ -177,6 +177,55 @@ START_TEST(constant_channel)
 }
 END_TEST
 
+/* y = a x + c with the a and c of least squares from u to LN(u). */
+static void fit_and_apply(const double *u, const double *x, double *y)
+{
+    static double ln[N_X];
+    for (int i = 0; i < N_ROW; i++)
+        norm_row(u + i * WIDTH, &norm_table[0], ln + i * WIDTH);
+    for (int c = 0; c < WIDTH; c++) {
+        double a = covariance_of(u, ln, c) / covariance_of(u, u, c);
+        for (int i = c; i < N_X; i += WIDTH)
+            y[i] = a * (x[i] - mean_of(u, c)) + mean_of(ln, c);
+    }
+}
+
+static void multiply(const double *x, double *y)
+{
+    static const double w[WIDTH][WIDTH] = {{1, -2, 0.5}, {0.25, 1, -1}, {-0.5, 0, 2}};
+    for (int i = 0; i < N_X; i++) {
+        y[i] = 0;
+        for (int c = 0; c < WIDTH; c++)
+            y[i] += x[i / WIDTH * WIDTH + c] * w[c][i % WIDTH];
+    }
+}
+
+/* Two norms with a product between: the second is fitted to what reaches it before or after the
+ * first is changed. */
+START_TEST(joint_and_in_turn)
+{
+    static const char *const words[] = {"ln-to-repbn", "ln-to-repbn:fit=in-turn"};
+    static double before[N_X], first[N_X], old[N_X], reaching[N_X], want[N_X];
+    static float got[N_X];
+    NormRun run;
+    VfErr err = {0};
+    norm_open(&run, TOKENS,
+              "    w = const f32[3, 3] {1, -2, 0.5, 0.25, 1, -1, -0.5, 0, 2}\n"
+              "    t = LayerNormalization(x, s, b) {axis=-1, epsilon=1e-05} @norm\n"
+              "    p = MatMul(t, w)\n"
+              "    y = LayerNormalization(p, s, b) {axis=-1, epsilon=1e-05} @norm2\n");
+    ck_assert_msg(norm_convert(&run, words[_i], true, &err) == VF_OK, "%s", err.text);
+    norm_all(&norm_table[0], first);
+    multiply(first, before);
+    fit_and_apply(sample, sample, old);
+    multiply(old, reaching);
+    fit_and_apply(_i == 0 ? before : reaching, reaching, want);
+    norm_results(&run, (double)NAN, got);
+    norm_compare(got, want, words[_i]);
+    norm_close(&run);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("ln-to-repbn");
@@ -186,6 +235,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, new_layer, 0, N_NORM);
     tcase_add_loop_test(tcase, needs_data, 0, 3);
     tcase_add_test(tcase, constant_channel);
+    tcase_add_loop_test(tcase, joint_and_in_turn, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;
 }

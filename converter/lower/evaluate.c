@@ -54,16 +54,19 @@ static VfStatus take_result(const Memory *memory, const VfLowValue *value, VfAre
     const void *from = value->known != NULL
                            ? value->known->data
                            : place_of(memory, (VfLowRef){value->buffer, value->offset});
-    VfTensor *tensor;
-    void *data;
+    VfTensor made = {.dtype = value->dtype, .rank = value->rank, .dims = value->dims};
     if (value->dtype == VF_STRING) {
         *out = value->known;
         return VF_OK;
     }
-    VF_TRY(vf_tensor_new(arena, value->dtype, value->rank, value->dims, &tensor, &data, err));
-    if (tensor->bytes > 0)
-        memcpy(data, from, tensor->bytes);
-    *out = tensor;
+    VF_TRY(vf_dims_count(made.rank, made.dims, &made.count, err));
+    made.bytes = vf_dtype_bytes(made.dtype, made.count);
+    if (made.count > 0) {
+        made.data = vf_arena_stream_copy(arena, from, made.bytes);
+        VF_TRY_ALLOC(made.data, err);
+    }
+    *out = vf_tensor_view(arena, &made, made.rank, made.dims);
+    VF_TRY_ALLOC(*out, err);
     return VF_OK;
 }
 

@@ -125,6 +125,27 @@ static VfStatus apply_const(const Cx *cx, const VfFoldStep *step)
     return VF_OK;
 }
 
+/* --- weights --- */
+
+/* The weights in `slot` take up the scale on `w_axis`, which varies along `axis`. What the shift
+ * then adds goes to `sum` (NULL: not wanted). */
+static VfStatus scale_weights(const Cx *cx, const VfFoldStep *step, int32_t slot, int32_t w_axis,
+                              int32_t axis, VfField *sum)
+{
+    VfWeightFold job = {.keep = cx->keep,
+                        .scratch = cx->scratch,
+                        .w = vf_value_const(vf_node_in(step->node, slot)),
+                        .axis = w_axis,
+                        .field_axis = axis,
+                        .scale = &step->affine.a,
+                        .shift = sum != NULL ? &step->affine.c : NULL};
+    VF_TRY(vf_weights_fold(&job, cx->err));
+    if (sum != NULL)
+        *sum = job.sum;
+    set_const(cx, step->node, slot, job.scaled, "weight_folded");
+    return VF_OK;
+}
+
 /* --- MatMul --- */
 
 /* The contracted axis goes, except where rows of the other operand keep its place. */
@@ -140,21 +161,21 @@ static VfField drop_axis(const VfField *x, int32_t axis)
 static VfStatus matmul_next(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
-    const VfTensor *w = vf_value_const(vf_node_in(node, 1 - step->slot)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, 1 - step->slot));
     const VfAffine *f = &step->affine;
     int32_t rank = f->a.rank;
     int32_t axis = step->slot == 0 || rank == 1 ? rank - 1 : rank - 2;
     int32_t w_axis = step->slot == 1 || w->rank == 1 ? w->rank - 1 : w->rank - 2;
-    VF_TRY(vf_weights_scale(cx->keep, w, w_axis, &f->a, axis, &scaled, cx->err));
-    set_const(cx, node, 1 - step->slot, scaled, "weight_folded");
-    if (vf_field_is_all(&f->c, 0.0))
-        return VF_OK;
+    bool has_shift = !vf_field_is_all(&f->c, 0.0), is_even = vf_field_is_on_axis(&f->c, axis);
     VfField shift;
-    if (!vf_field_is_on_axis(&f->c, axis)) {
+    VF_TRY(scale_weights(cx, step, 1 - step->slot, w_axis, axis,
+                         has_shift && is_even ? &shift : NULL));
+    if (!has_shift)
+        return VF_OK;
+    if (!is_even) {
         VF_TRY(vf_weights_contract_map(cx->scratch, w, w_axis, &f->c, axis, &shift, cx->err));
         return add_after(cx, node->out[0], &shift, w->dtype);
     }
-    VF_TRY(vf_weights_contract(cx->scratch, w, w_axis, &f->c, axis, &shift, cx->err));
     bool keeps_axis = rank > 1 && w->rank > 1 && (step->slot == 1 || w->rank > 2);
     if (!keeps_axis)
         shift = drop_axis(&shift, w_axis);
@@ -164,12 +185,11 @@ static VfStatus matmul_next(const Cx *cx, const VfFoldStep *step)
 static VfStatus matmul_previous(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
-    const VfTensor *w = vf_value_const(vf_node_in(node, step->slot)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, step->slot));
     const VfAffine *f = &step->affine;
     int32_t axis = step->slot == 1 ? f->a.rank - 1 : f->a.rank - 2;
     int32_t w_axis = step->slot == 1 ? w->rank - 1 : w->rank - 2;
-    VF_TRY(vf_weights_scale(cx->keep, w, w_axis, &f->a, axis, &scaled, cx->err));
-    set_const(cx, node, step->slot, scaled, "weight_folded");
+    VF_TRY(scale_weights(cx, step, step->slot, w_axis, axis, NULL));
     if (vf_field_is_all(&f->c, 0.0))
         return VF_OK;
     VfField shift;
@@ -220,18 +240,22 @@ static VfStatus gemm_next(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
     bool is_left = step->slot == 0;
-    const VfTensor *w = vf_value_const(vf_node_in(node, 1 - step->slot)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, 1 - step->slot));
     const VfAffine *f = &step->affine;
     bool is_trans_x = vf_node_int(node, is_left ? "transA" : "transB") != 0;
     bool is_trans_w = vf_node_int(node, is_left ? "transB" : "transA") != 0;
     int32_t axis = is_left != is_trans_x ? 1 : 0, w_axis = is_left != is_trans_w ? 0 : 1;
-    VF_TRY(vf_weights_scale(cx->keep, w, w_axis, &f->a, axis, &scaled, cx->err));
-    set_const(cx, node, 1 - step->slot, scaled, "weight_folded");
-    if (vf_field_is_all(&f->c, 0.0))
-        return VF_OK;
+    bool has_shift = !vf_field_is_all(&f->c, 0.0), is_even = vf_field_is_on_axis(&f->c, axis);
     VfField sum, shift, one, alpha;
     bool fits;
-    VF_TRY(vf_weights_contract_map(cx->scratch, w, w_axis, &f->c, axis, &sum, cx->err));
+    VF_TRY(scale_weights(cx, step, 1 - step->slot, w_axis, axis,
+                         has_shift && is_even ? &sum : NULL));
+    if (!has_shift)
+        return VF_OK;
+    if (is_even)
+        VF_TRY(vf_field_on_axis(cx->scratch, 2, axis, sum.count, sum.data, &sum, cx->err));
+    else
+        VF_TRY(vf_weights_contract_map(cx->scratch, w, w_axis, &f->c, axis, &sum, cx->err));
     if (is_trans_x) {
         const int64_t perm[] = {1, 0};
         VfField turned;
@@ -247,12 +271,11 @@ static VfStatus gemm_next(const Cx *cx, const VfFoldStep *step)
 static VfStatus gemm_previous(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
-    const VfTensor *w = vf_value_const(vf_node_in(node, step->slot)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, step->slot));
     const VfAffine *f = &step->affine;
     bool is_trans = vf_node_int(node, step->slot == 1 ? "transB" : "transA") != 0;
     int32_t axis = step->slot, w_axis = (step->slot == 1) != is_trans ? 1 : 0;
-    VF_TRY(vf_weights_scale(cx->keep, w, w_axis, &f->a, axis, &scaled, cx->err));
-    set_const(cx, node, step->slot, scaled, "weight_folded");
+    VF_TRY(scale_weights(cx, step, step->slot, w_axis, axis, NULL));
     VfField shift;
     int64_t n = w->dims[w_axis], dims[2] = {axis == 0 ? n : 1, axis == 0 ? 1 : n};
     VF_TRY(vf_field_expand(cx->scratch, &f->c, dims, &shift, cx->err));
@@ -262,6 +285,14 @@ static VfStatus gemm_previous(const Cx *cx, const VfFoldStep *step)
 }
 
 /* --- Conv, ConvTranspose --- */
+
+static VfStatus scale_group(const Cx *cx, const VfFoldStep *step, int64_t group)
+{
+    const VfTensor *w = vf_value_const(vf_node_in(step->node, 1)), *scaled;
+    VF_TRY(vf_weights_scale_group(cx->keep, w, group, &step->affine.a, &scaled, cx->err));
+    set_const(cx, step->node, 1, scaled, "weight_folded");
+    return VF_OK;
+}
 
 /* The bias [O] = scale⊙b + shift; fields of the weights' rank on axis 1. */
 static VfStatus conv_bias(const Cx *cx, VfNode *node, const VfField *scale, const VfField *shift,
@@ -305,15 +336,11 @@ static VfStatus conv_map(const Cx *cx, VfNode *node, const VfField *shift, int64
 static VfStatus conv_next(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
-    const VfTensor *w = vf_value_const(vf_node_in(node, 1)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, 1));
     const VfAffine *f = &step->affine;
     bool is_conv = node->op == VF_OP_CONV;
     int64_t group = vf_node_int(node, "group"), n_out = is_conv ? w->dims[0] : w->dims[1] * group;
-    if (is_conv)
-        VF_TRY(vf_weights_scale_group(cx->keep, w, group, &f->a, &scaled, cx->err));
-    else
-        VF_TRY(vf_weights_scale(cx->keep, w, 0, &f->a, 1, &scaled, cx->err));
-    set_const(cx, node, 1, scaled, "weight_folded");
+    VF_TRY(is_conv ? scale_group(cx, step, group) : scale_weights(cx, step, 1, 0, 1, NULL));
     if (vf_field_is_all(&f->c, 0.0))
         return VF_OK;
     VfConvFrame frame;
@@ -331,15 +358,11 @@ static VfStatus conv_next(const Cx *cx, const VfFoldStep *step)
 static VfStatus conv_previous(const Cx *cx, const VfFoldStep *step)
 {
     VfNode *node = step->node;
-    const VfTensor *w = vf_value_const(vf_node_in(node, 1)), *scaled;
+    const VfTensor *w = vf_value_const(vf_node_in(node, 1));
     const VfAffine *f = &step->affine;
     bool is_conv = node->op == VF_OP_CONV;
     int64_t group = vf_node_int(node, "group"), n_out = is_conv ? w->dims[0] : w->dims[1] * group;
-    if (is_conv)
-        VF_TRY(vf_weights_scale(cx->keep, w, 0, &f->a, 1, &scaled, cx->err));
-    else
-        VF_TRY(vf_weights_scale_group(cx->keep, w, group, &f->a, &scaled, cx->err));
-    set_const(cx, node, 1, scaled, "weight_folded");
+    VF_TRY(is_conv ? scale_weights(cx, step, 1, 0, 1, NULL) : scale_group(cx, step, group));
     if (vf_node_in(node, 2) == NULL && vf_field_is_all(&f->c, 0.0))
         return VF_OK;
     return conv_bias(cx, node, &f->a, &f->c, n_out, w->dtype);

@@ -26,22 +26,26 @@ bool vf_conv_has_border(const VfNode *node);
 /* False when a spatial extent or parameter is no plain number. */
 bool vf_conv_frame(const VfNode *node, VfConvFrame *frame);
 
-/* w with each element times the factor of its place on `axis`. `factor` varies along `factor_axis`
- * only. */
-VfStatus vf_weights_scale(VfArena *arena, const VfTensor *w, int32_t axis, const VfField *factor,
-                          int32_t factor_axis, const VfTensor **out, VfErr *err);
+/* Weights times a scale along one of their axes, and what a shift adds. */
+typedef struct VfWeightFold {
+    VfArena *keep, *scratch; /* of the new weights; of the rest */
+    const VfTensor *w;
+    int32_t axis, field_axis; /* of the weights; the only one that the fields vary along */
+    const VfField *scale;
+    const VfField *shift;   /* NULL: no sum is wanted */
+    const VfTensor *scaled; /* result: each element times the scale of its place on `axis` */
+    VfField sum;            /* result: over `axis`, of w times the shift; its extent there is 1 */
+} VfWeightFold;
 
-/* The same for the channels that a grouped layer counts on axis 1 of its weights, group by group
- * along axis 0. */
+/* VF_DIFFERS when a weight overflows. */
+VfStatus vf_weights_fold(VfWeightFold *job, VfErr *err);
+
+/* w with each element times the factor of its channel, on axis 1 of `factor`; a grouped layer
+ * counts channels on axis 1 of its weights, group by group along axis 0. */
 VfStatus vf_weights_scale_group(VfArena *arena, const VfTensor *w, int64_t group,
                                 const VfField *factor, const VfTensor **out, VfErr *err);
 
-/* Sum over `axis` of w times the shift: a field like w whose extent there is 1. The shift varies
- * along `shift_axis` only. */
-VfStatus vf_weights_contract(VfArena *arena, const VfTensor *w, int32_t axis, const VfField *shift,
-                             int32_t shift_axis, VfField *out, VfErr *err);
-
-/* The same with weights of two axes for a shift that varies along other axes too: a field like the
+/* The sum with weights of two axes for a shift that varies along other axes too: a field like the
  * shift, on `shift_axis` the other axis of w. VF_UNSUPPORTED when that is too large. */
 VfStatus vf_weights_contract_map(VfArena *arena, const VfTensor *w, int32_t axis,
                                  const VfField *shift, int32_t shift_axis, VfField *out,

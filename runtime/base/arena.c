@@ -15,6 +15,7 @@ enum {
     FIRST_BLOCK = 4096,        /* blocks double from here ... */
     LARGEST_BLOCK = 1 << 20,   /* ... up to here; larger requests get a block of their own */
     PAGED_BYTES = 1 << 20,     /* from here on an allocation may lie in a file */
+    PIECE_BYTES = 1 << 18,     /* of a stream: stays in the cache until it is written */
     HEADER_BYTES = LARGE_ALIGN /* room of the block header, so that payloads are aligned */
 };
 
@@ -26,11 +27,19 @@ typedef struct Block {
 
 _Static_assert(sizeof(Block) <= HEADER_BYTES, "the header must fit before an aligned payload");
 
+/* One allocation in a file. Apart from its data, which may be mapped for reading only. */
+typedef struct Paged {
+    struct Paged *next;
+    const void *data;
+    size_t bytes;
+} Paged;
+
 struct VfArena {
     Block *first;   /* all blocks in order of use; those after `current` are empty */
     Block *current;
-    Block *paged;       /* one allocation each, in a file */
-    const char *folder; /* of those files; NULL: none */
+    Paged *paged;
+    const char *folder;   /* of those files; NULL: none */
+    unsigned char *piece; /* buffer of streams, made for the first */
     size_t next_bytes; /* payload of the next ordinary block */
     size_t used;
 };
@@ -55,10 +64,11 @@ void vf_arena_page_to(VfArena *arena, const char *folder)
 
 static void free_paged(VfArena *arena)
 {
-    for (Block *block = arena->paged; block != NULL;) {
-        Block *next = block->next;
-        vf_pages_unmap(block, block->size + HEADER_BYTES);
-        block = next;
+    for (Paged *paged = arena->paged; paged != NULL;) {
+        Paged *next = paged->next;
+        vf_pages_unmap(paged->data, paged->bytes);
+        free(paged);
+        paged = next;
     }
     arena->paged = NULL;
 }
@@ -73,6 +83,7 @@ void vf_arena_free(VfArena *arena)
         free(block);
         block = next;
     }
+    free(arena->piece);
     free(arena);
 }
 
@@ -117,19 +128,26 @@ static bool add_block(VfArena *arena, size_t bytes)
     return true;
 }
 
+/* Take over the mapping `data`; false when there is no memory to remember it. */
+static bool keep_paged(VfArena *arena, const void *data, size_t bytes)
+{
+    Paged *paged = data != NULL ? malloc(sizeof *paged) : NULL;
+    if (paged == NULL) {
+        if (data != NULL)
+            vf_pages_unmap(data, bytes);
+        return false;
+    }
+    *paged = (Paged){arena->paged, data, bytes};
+    arena->paged = paged;
+    arena->used += bytes;
+    return true;
+}
+
 /* NULL when there is no file for it. */
 static void *take_paged(VfArena *arena, size_t bytes)
 {
-    size_t total;
-    if (arena->folder == NULL || !vf_size_add(bytes, HEADER_BYTES, &total))
-        return NULL;
-    Block *block = vf_pages_map(arena->folder, total);
-    if (block == NULL)
-        return NULL;
-    *block = (Block){.next = arena->paged, .size = bytes, .used = bytes};
-    arena->paged = block;
-    arena->used += bytes;
-    return payload(block);
+    void *data = arena->folder != NULL ? vf_pages_map(arena->folder, bytes) : NULL;
+    return keep_paged(arena, data, bytes) ? data : NULL;
 }
 
 void *vf_arena_alloc(VfArena *arena, size_t bytes)
@@ -152,6 +170,74 @@ void *vf_arena_alloc(VfArena *arena, size_t bytes)
     arena->used += room;
     return memset(data, 0, room);
 }
+
+/* --- streams --- */
+
+static bool open_stream_file(VfArenaStream *stream)
+{
+    VfArena *arena = stream->arena;
+    if (arena->folder == NULL || stream->bytes < PAGED_BYTES)
+        return false;
+    if (arena->piece == NULL)
+        arena->piece = aligned_alloc(LARGE_ALIGN, PIECE_BYTES);
+    if (arena->piece != NULL)
+        stream->fd = vf_pages_open(arena->folder, stream->bytes);
+    return stream->fd >= 0;
+}
+
+bool vf_arena_stream_begin(VfArenaStream *stream, VfArena *arena, size_t bytes)
+{
+    *stream = (VfArenaStream){.arena = arena, .bytes = bytes, .fd = -1};
+    if (!open_stream_file(stream))
+        stream->memory = vf_arena_alloc(arena, bytes);
+    return stream->fd >= 0 || stream->memory != NULL;
+}
+
+static void finish_piece(VfArenaStream *stream)
+{
+    if (stream->fd >= 0 && !stream->has_failed)
+        stream->has_failed =
+            !vf_pages_put(stream->fd, stream->done, stream->arena->piece, stream->piece);
+    stream->done += stream->piece;
+    stream->piece = 0;
+}
+
+size_t vf_arena_stream_next(VfArenaStream *stream, void **piece)
+{
+    finish_piece(stream);
+    size_t left = stream->bytes - stream->done;
+    if (stream->has_failed)
+        return 0;
+    stream->piece = stream->fd >= 0 && left > PIECE_BYTES ? PIECE_BYTES : left;
+    *piece = stream->fd >= 0 ? stream->arena->piece : stream->memory + stream->done;
+    return stream->piece;
+}
+
+const void *vf_arena_stream_end(VfArenaStream *stream)
+{
+    finish_piece(stream);
+    if (stream->fd < 0)
+        return stream->memory;
+    if (stream->has_failed) {
+        vf_pages_close(stream->fd);
+        return NULL;
+    }
+    const void *data = vf_pages_view(stream->fd, stream->bytes);
+    return keep_paged(stream->arena, data, stream->bytes) ? data : NULL;
+}
+
+const void *vf_arena_stream_copy(VfArena *arena, const void *data, size_t bytes)
+{
+    VfArenaStream stream;
+    void *piece;
+    if (!vf_arena_stream_begin(&stream, arena, bytes))
+        return NULL;
+    for (size_t n; (n = vf_arena_stream_next(&stream, &piece)) > 0;)
+        memcpy(piece, (const char *)data + stream.done, n);
+    return vf_arena_stream_end(&stream);
+}
+
+/* --- */
 
 void *vf_arena_array(VfArena *arena, size_t count, size_t item_bytes)
 {

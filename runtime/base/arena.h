@@ -8,6 +8,7 @@
 #ifndef VF_BASE_ARENA_H
 #define VF_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,37 @@ size_t vf_arena_used(const VfArena *arena);
  * (old memory stays in the arena), `*capacity` updated. VF_NO_MEMORY leaves both alone. */
 VfStatus vf_arena_grow(VfArena *arena, void **items, size_t *capacity, size_t need,
                        size_t item_bytes, VfErr *err);
+
+/* Memory of known size that is filled front to back, piece by piece, and read only afterwards.
+ * Where large allocations lie in files this is the cheap way to make one; elsewhere it is one
+ * piece of ordinary memory. An arena has one open stream at a time.
+ *
+ *     VfArenaStream stream;
+ *     if (!vf_arena_stream_begin(&stream, arena, bytes)) ...
+ *     while ((n = vf_arena_stream_next(&stream, &piece)) > 0) fill piece[0..n)
+ *     data = vf_arena_stream_end(&stream);
+ */
+typedef struct VfArenaStream {
+    VfArena *arena;
+    size_t bytes, done, piece; /* in all; before the current piece; of the current piece */
+    unsigned char *memory;     /* all of it, or NULL: a file */
+    int fd;
+    bool has_failed;
+} VfArenaStream;
+
+/* False: no memory, and nothing to end. */
+bool vf_arena_stream_begin(VfArenaStream *stream, VfArena *arena, size_t bytes);
+
+/* The piece before is filled; where the next one is to be put, and its bytes: a multiple of 64
+ * except for the last. Its contents are undefined. 0: that was all. */
+size_t vf_arena_stream_next(VfArenaStream *stream, void **piece);
+
+/* The whole, aligned to 64 bytes; NULL when the disk failed on the way. Must be called; calling it
+ * before all pieces are filled leaves the rest undefined. */
+const void *vf_arena_stream_end(VfArenaStream *stream);
+
+/* A copy for reading only, made by a stream; NULL as above. */
+const void *vf_arena_stream_copy(VfArena *arena, const void *data, size_t bytes);
 
 #define VF_NEW(arena, type) ((type *)vf_arena_alloc((arena), sizeof(type)))
 #define VF_NEW_ARRAY(arena, type, count) ((type *)vf_arena_array((arena), (count), sizeof(type)))

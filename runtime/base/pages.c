@@ -1,5 +1,6 @@
 #include "runtime/base/pages.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,23 +21,59 @@ static int open_and_unlink(const char *folder)
     return fd;
 }
 
-void *vf_pages_map(const char *folder, size_t bytes)
+int vf_pages_open(const char *folder, size_t bytes)
 {
     if (bytes == 0 || bytes > (size_t)INT64_MAX)
-        return NULL;
+        return -1;
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
         fd = open_and_unlink(folder);
+    if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+void *vf_pages_map(const char *folder, size_t bytes)
+{
+    int fd = vf_pages_open(folder, bytes);
     if (fd < 0)
         return NULL;
-    void *data = MAP_FAILED;
-    if (posix_fallocate(fd, 0, (off_t)bytes) == 0)
-        data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return data == MAP_FAILED ? NULL : data;
 }
 
-void vf_pages_unmap(void *data, size_t bytes)
+bool vf_pages_put(int fd, size_t offset, const void *data, size_t n)
 {
-    munmap(data, bytes);
+    const char *from = data;
+    while (n > 0) {
+        ssize_t done = pwrite(fd, from, n, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        from += done;
+        offset += (size_t)done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+const void *vf_pages_view(int fd, size_t bytes)
+{
+    void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    return data == MAP_FAILED ? NULL : data;
+}
+
+void vf_pages_unmap(const void *data, size_t bytes)
+{
+    munmap((void *)(uintptr_t)data, bytes);
+}
+
+void vf_pages_close(int fd)
+{
+    close(fd);
 }

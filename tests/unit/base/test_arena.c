@@ -54,6 +54,36 @@ START_TEST(large_allocations_may_lie_in_files)
 }
 END_TEST
 
+START_TEST(streams_come_back_whole)
+{
+    static const char *const folders[] = {NULL, ".", "/no/such/folder"};
+    static const size_t sizes[] = {0, 1, 1000, 1 << 20, (3 << 20) + 5};
+    for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
+        VfArena *arena = vf_arena_new();
+        vf_arena_page_to(arena, folders[f]);
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            VfArenaStream stream;
+            void *piece;
+            size_t at = 0;
+            ck_assert(vf_arena_stream_begin(&stream, arena, sizes[i]));
+            for (size_t n; (n = vf_arena_stream_next(&stream, &piece)) > 0;)
+                for (size_t k = 0; k < n; k++, at++)
+                    ((unsigned char *)piece)[k] = (unsigned char)(at % 251);
+            ck_assert_uint_eq(at, sizes[i]);
+            const unsigned char *data = vf_arena_stream_end(&stream);
+            ck_assert_ptr_nonnull(data);
+            size_t n_same = 0;
+            while (n_same < sizes[i] && data[n_same] == n_same % 251)
+                n_same++;
+            ck_assert_uint_eq(n_same, sizes[i]);
+        }
+        vf_arena_reset(arena);
+        ck_assert_uint_eq(vf_arena_used(arena), 0);
+        vf_arena_free(arena);
+    }
+}
+END_TEST
+
 START_TEST(impossible_sizes_give_null)
 {
     VfArena *arena = vf_arena_new();
@@ -109,6 +139,7 @@ static Suite *make_suite(void)
     TCase *tests = tcase_create("arena");
     tcase_add_test(tests, allocations_are_zeroed_aligned_and_apart);
     tcase_add_test(tests, large_allocations_may_lie_in_files);
+    tcase_add_test(tests, streams_come_back_whole);
     tcase_add_test(tests, impossible_sizes_give_null);
     tcase_add_test(tests, copies_are_terminated);
     tcase_add_test(tests, grown_arrays_keep_their_items);

@@ -1,8 +1,10 @@
 /* insert-spa: attention that keeps signals apart in deep stacks without skips.
  *
- * Before     O = softmax(S) V, or h(S) / L^alpha V
- * After      O = D (softmax(S + B) V), D softmax(B) = A_l at zero logits; h: B absorbs D.
- *            skipinit: alpha V + beta O; shaped: alpha V + beta O - center mean(V)
+ * Before     O = softmax(S) V, or c h(S) V with c = gain / L^alpha
+ * After      O = D (softmax(S + B) V), D softmax(B) = A_l at logits of zero. Without softmax:
+ *            additive c h(S + B_h), c h(B_h) = A_l; multiplicative A_l ⊙ h(1 + S), h(1) = 1; split
+ *            A_l V + c h(S) V. skipinit: alpha V + beta O; shaped: alpha V + beta O - center C V, C
+ *            being the weights at logits of zero
  * Why valid  it is another function: the network has to be trained again. With zero logits the
  *            kernel of the tokens runs through the chosen targets; tau = 0 is the old network
  * Requires   queries and keys of one token set; a fixed number of tokens, or a causal mask and
@@ -11,7 +13,8 @@
  * Source     He et al., ICLR 2023 (arXiv 2302.10322); shaped: arXiv 2311.01906; spec of the
  *            conversion passes, sections 4.1 to 4.9
  * Limits     cross and linear attention are refused; subgraphs are left alone; masked rows are
- *            renormalised, so that the kernel is exact only where nothing but a causal mask is
+ *            renormalised, so that the kernel is exact only where nothing but a causal mask is.
+ *            Layers are counted among the selected sites that can be changed, over equal tokens
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +26,10 @@
 
 static const VfOption option[] = {
     {.name = "kernel",
-     .help = "target of the token kernel: exponential (causal, s: line, g: grid, r: grid with "
-             "prefix), uniform (u-causal, u), or no kernel but values added (skipinit, shaped)",
+     .help = "target of the token kernel: exponential (causal; s: line, g: grid, r: grid with "
+             "prefix), uniform (u-causal, u), or no kernel but values added (skipinit, shaped); "
+             "auto: causal, r, g, s or u, as mask and grid say. The layers of a stack are its "
+             "selected sites",
      .type = VF_OPTION_CHOICE,
      FIELD(kernel),
      .def = "auto",
@@ -33,6 +38,13 @@ static const VfOption option[] = {
      .help = "strength from 0 (the old network) to 1; has to be given with a kernel",
      .type = VF_OPTION_STRING,
      FIELD(tau)},
+    {.name = "form",
+     .help = "attention without a softmax takes the kernel up in its logits (additive), as factor "
+             "of relu(1 + logits) (multiplicative) or beside it (split)",
+     .type = VF_OPTION_CHOICE,
+     FIELD(form),
+     .def = "additive",
+     .choices = "additive|multiplicative|split"},
     {.name = "gamma",
      .help = "decay of the last layer's exponential kernel; 0: from rho-bar",
      .type = VF_OPTION_DOUBLE,
@@ -73,6 +85,13 @@ static const VfOption option[] = {
      .type = VF_OPTION_CHOICE,
      FIELD(unit_diag),
      .def = "on",
+     .choices = "off|on"},
+    {.name = "fold",
+     .help = "row factors that are one number (kernel u; r with unit-diag=off) go into the weights "
+             "behind, where they can (on), or stay a Mul (off)",
+     .type = VF_OPTION_CHOICE,
+     FIELD(fold),
+     .def = "off",
      .choices = "off|on"},
     {.name = "max-tokens",
      .help = "causal: largest number of tokens, where that depends on the input",
@@ -149,33 +168,12 @@ static VfStatus select_sites(VfSpaPlan *plan, const VfAttentions *found, VfErr *
         VfSiteFacts facts = {site->index, site->label, site->is_window};
         bool selected = false;
         VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
-        if (selected && site->norm_node->is_linked)
-            plan->site[plan->n_site++] =
-                (VfSpaSite){.site = site, .why = vf_spa_why_not(plan, site)};
+        if (!selected || !site->norm_node->is_linked)
+            continue;
+        VfSpaSite *work = &plan->site[plan->n_site++];
+        *work = (VfSpaSite){.site = site};
+        vf_spa_look_at(plan, work);
     }
-    return VF_OK;
-}
-
-/* Why the function of a point-wise site carries no bias; NULL in `*why` if it does. */
-static VfStatus why_not_function(VfSpaPlan *plan, const VfSpaSite *work, const char **why,
-                                 VfErr *err)
-{
-    VfMatrix bias;
-    VfErr reason = {0};
-    *why = NULL;
-    if (work->site->kind != VF_ATTENTION_POINTWISE)
-        return VF_OK;
-    if (plan->tau < 1.0) {
-        *why = "without softmax only tau=1 is defined";
-        return VF_OK;
-    }
-    VfStatus status = vf_spa_pointwise_bias(plan->cx->arena,
-                                            &work->group->stack.layer[work->l - 1],
-                                            work->site->act, (double)work->site->n_k.k, &bias,
-                                            &reason);
-    if (status == VF_NO_MEMORY)
-        return vf_fail(err, status, "%s", reason.text);
-    *why = status != VF_OK ? vf_arena_printf(plan->cx->arena, "%s", reason.text) : NULL;
     return VF_OK;
 }
 
@@ -184,15 +182,19 @@ static VfStatus visit(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
     const VfAttention *site = work->site;
     const char *why = work->why;
     bool is_kernel = plan->options->kernel < VF_SPA_KERNEL_COUNT;
+    bool is_pointwise = site->kind == VF_ATTENTION_POINTWISE;
     if (why == NULL && is_kernel) {
         VF_TRY(vf_spa_build(plan, work->group, err));
         why = work->group->why;
     }
-    if (why == NULL && is_kernel)
-        VF_TRY(why_not_function(plan, work, &why, err));
+    if (why == NULL && is_kernel && is_pointwise)
+        VF_TRY(vf_spa_why_not_form(plan, work, &why, err));
     if (why != NULL)
         return vf_pass_refuse(plan->cx, site->label, site->norm_node, err, "%s", why);
-    return is_kernel ? vf_spa_insert(plan, work, err) : vf_spa_insert_values(plan, work, err);
+    if (!is_kernel)
+        return vf_spa_insert_values(plan, work, err);
+    return is_pointwise ? vf_spa_insert_pointwise(plan, work, err)
+                        : vf_spa_insert(plan, work, err);
 }
 
 static VfStatus run(VfPassCx *cx, VfErr *err)
@@ -214,7 +216,7 @@ const VfPass vf_pass_insert_spa = {
     .source = "He et al., ICLR 2023 (arXiv 2302.10322); arXiv 2311.01906",
     .exactness = VF_RETRAINED,
     .option = option,
-    .n_option = 14,
+    .n_option = sizeof option / sizeof option[0] - 1,
     .options_bytes = sizeof(VfSpaOptions),
     .run = run,
 };

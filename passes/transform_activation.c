@@ -17,8 +17,8 @@
 
 #include "passes/fuse_site.h"
 #include "passes/ir/attr.h"
-#include "passes/match/attention_parts.h"
 #include "passes/match/facts.h"
+#include "passes/match/pointwise.h"
 #include "passes/match/residual.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"

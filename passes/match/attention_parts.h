@@ -8,6 +8,7 @@
 
 #include "passes/match/attention.h"
 #include "passes/match/axis.h"
+#include "passes/match/pointwise.h"
 #include "passes/match/product.h"
 
 enum { VF_PATH_MAX = 24 };
@@ -109,9 +110,6 @@ VfStatus vf_match_softmax(VfScan *scan, VfNode *node, VfErr *err);
 VfStatus vf_match_product_pair(VfScan *scan, VfNode *node, VfErr *err);
 VfStatus vf_match_additive(VfScan *scan, VfNode *node, VfErr *err);
 VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err);
-
-/* Point-wise function that ends at `value`: its name, and what it is applied to; NULL if none. */
-const char *vf_pointwise_of(VfValue *value, VfValue **of);
 
 /* "f32[2,4,8,8]" of a value; "?" when out of memory. */
 const char *vf_scan_type(const VfScan *scan, const VfValue *value);

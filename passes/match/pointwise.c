@@ -1,5 +1,4 @@
-/* Point-wise functions in the spellings of exporters. */
-#include "passes/match/attention_parts.h"
+#include "passes/match/pointwise.h"
 
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"

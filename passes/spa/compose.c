@@ -15,7 +15,7 @@ void vf_spa_weaken(VfSpaLayer *layer, double tau)
         double *a = vf_matrix_row(&layer->A, i), *b = vf_matrix_row(&layer->B, i), sum = 0;
         layer->D[i] = pow(layer->D[i], tau);
         for (int32_t j = 0; j < row_length(layer, i); j++) {
-            b[j] *= tau;
+            b[j] = tau * b[j] + 0.0; /* never -0 */
             sum += exp(b[j]);
         }
         for (int32_t j = 0; j < row_length(layer, i); j++)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "passes/fuse_site.h"
+#include "passes/fold/apply.h"
 #include "passes/match/facts.h"
 #include "passes/spa_insert/spa_insert.h"
 
@@ -50,17 +50,58 @@ VfStatus vf_spa_build(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
 
 /* --- constants --- */
 
-static VfValue *numbers(VfRewrite *rw, VfArena *arena, VfDtype dtype, int32_t rank,
-                        const int64_t *dims, const double *from, const char *hint)
+VfValue *vf_spa_const(const VfSpaPlan *plan, VfRewrite *rw, const VfSpaShape *shape,
+                      const double *from, const char *hint)
 {
     VfTensor *tensor = NULL;
     void *data = NULL;
-    if (vf_tensor_new(arena, dtype, rank, dims, &tensor, &data, NULL) == VF_OK) {
+    if (vf_tensor_new(plan->cx->model->arena, shape->dtype, shape->rank, shape->dims, &tensor,
+                      &data, NULL) == VF_OK) {
         for (size_t i = 0; i < tensor->count; i++)
-            vf_tensor_put_double(data, dtype, i, from[i]);
+            vf_tensor_put_double(data, shape->dtype, i, from[i]);
     }
-    return vf_rewrite_const(rw, tensor, hint);
+    return vf_rewrite_const(rw, tensor, hint); /* NULL is noted as a failure of the rewrite */
 }
+
+VfValue *vf_spa_matrix(const VfSpaPlan *plan, VfRewrite *rw, VfDtype dtype, const VfMatrix *matrix,
+                       const char *hint)
+{
+    VfSpaShape shape = {dtype, 2, {matrix->n_row, matrix->n_col}};
+    return vf_spa_const(plan, rw, &shape, matrix->at, hint);
+}
+
+VfRewrite *vf_spa_begin(const VfSpaPlan *plan, const VfAttention *site, const char *rule)
+{
+    return vf_rewrite_begin(plan->cx->journal, site->norm_node,
+                            (VfRewriteInfo){plan->cx->pass, rule, site->label, NULL});
+}
+
+/* An error in rounding's size is none. */
+static double seen_error(double error)
+{
+    return error < 1e-12 ? 0.0 : error;
+}
+
+void vf_spa_note(const VfSpaPlan *plan, const VfSpaSite *work, VfRewrite *rw, const char *more)
+{
+    const VfSpaStack *stack = &work->group->stack;
+    const VfSpaSpec *spec = &stack->spec;
+    const char *why = stack->fallback != NULL ? stack->fallback : "";
+    const char *text = vf_arena_printf(
+        plan->cx->arena,
+        "kernel %s, %d tokens, grid %dx%d, prefix %d, layer %d of %d, target %.6g, tau %g%s; "
+        "smallest entry %.1e, row error %.0e, product error %.0e%s%s",
+        vf_spa_kernel_name(spec->kernel), (int)spec->tokens, (int)spec->grid_h, (int)spec->grid_w,
+        (int)spec->prefix, (int)work->l, (int)spec->depth, spec->target, plan->tau, more,
+        stack->check.smallest, seen_error(stack->check.row_error),
+        seen_error(stack->check.product_error), why[0] != '\0' ? "; " : "", why);
+    if (text == NULL)
+        return;
+    vf_rewrite_note(rw, "%s", text);
+    vf_log(plan->cx->log, VF_LOG_DETAIL, "'%s': %s", work->site->label, text);
+}
+
+/* --- around a softmax --- */
 
 typedef struct Build {
     VfSpaPlan *plan;
@@ -69,44 +110,32 @@ typedef struct Build {
     const VfSpaLayer *layer;
     VfRewrite *rw;
     VfDtype dtype;
+    const char *more; /* for the note */
 } Build;
 
-/* B as 1 x 1 x T x T, stored once for the parallel sites of a layer. */
+/* B, stored once for the parallel sites of a layer. Fused operators want the axes of batch and
+ * heads too. */
 static VfValue *bias_of(Build *build)
 {
-    VfSpaGroup *group = build->work->group;
-    VfArena *arena = build->plan->cx->model->arena;
     const VfMatrix *B = &build->layer->B;
-    VfMatrix pointwise;
-    const int64_t dims[4] = {1, 1, B->n_row, B->n_col};
-    VfValue **made = &group->bias[build->work->l];
-    bool is_pointwise = build->site->kind == VF_ATTENTION_POINTWISE;
-    if (!is_pointwise && *made != NULL && (*made)->type.dtype == build->dtype)
-        return *made;
-    if (is_pointwise) {
-        double scale = pow((double)build->site->n_k.k, build->site->alpha);
-        if (vf_spa_pointwise_bias(build->plan->cx->arena, build->layer, build->site->act, scale,
-                                  &pointwise, NULL) != VF_OK)
-            return NULL;
-        B = &pointwise;
-    }
-    int32_t rank = build->site->score_node == NULL ? 4
-                   : build->site->logits->type.rank < 4 ? 2 : 4;
-    VfValue *bias = numbers(build->rw, arena, build->dtype, rank, rank == 4 ? dims : dims + 2,
-                            B->at, "spa_bias");
-    if (!is_pointwise && rank == 4)
-        *made = bias;
-    return bias;
+    VfSpaShape shape = {build->dtype, 2, {B->n_row, B->n_col}};
+    VfValue **made = &build->work->group->bias[build->work->l];
+    if (build->site->score_node == NULL)
+        shape = (VfSpaShape){build->dtype, 4, {1, 1, B->n_row, B->n_col}};
+    if (*made == NULL || (*made)->type.dtype != shape.dtype || (*made)->type.rank != shape.rank)
+        *made = vf_spa_const(build->plan, build->rw, &shape, B->at, "spa_bias");
+    return *made;
 }
 
-/* The leading T rows (and columns) of a constant for the largest T. */
-static VfValue *leading(Build *build, VfValue *value, int32_t n_axis)
+/* The first T elements of a constant for the largest T, along each of its axes from `axis` on, T
+ * being the length of the logits' last axes. */
+static VfValue *leading(Build *build, VfValue *value, int32_t axis, int32_t n_axis)
 {
     VfRewrite *rw = build->rw;
     if (vf_dim_is_known(build->site->n_q) || value == NULL)
         return value;
-    int32_t rank = build->site->logits->type.rank, last = value->type.rank - n_axis;
-    const int64_t zero[2] = {0, 0}, both[2] = {last, last + 1};
+    int32_t rank = build->site->logits->type.rank;
+    const int64_t zero[2] = {0, 0}, both[2] = {axis, axis + 1};
     VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, build->site->logits);
     VfValue *ends = vf_rewrite_slice(rw, shape, 0, rank - 2, rank - 2 + n_axis);
     VfValue *in[4] = {value, vf_rewrite_const_i64(rw, n_axis, zero, "from"), ends,
@@ -114,31 +143,39 @@ static VfValue *leading(Build *build, VfValue *value, int32_t n_axis)
     return vf_rewrite_node(rw, VF_OP_SLICE, 4, in);
 }
 
+/* One factor goes into the weights of the layers behind. `*is_done` is false where something else
+ * reads the result. */
+static VfStatus fold_factor(Build *build, bool *is_done, VfErr *err)
+{
+    VfPassCx *cx = build->plan->cx;
+    VfValue *out = build->site->out;
+    VfFoldWalk walk;
+    VfAffine affine;
+    *is_done = false;
+    VF_TRY(vf_field_uniform(cx->arena, out->type.rank, build->layer->D[0], &affine.a, err));
+    VF_TRY(vf_field_uniform(cx->arena, out->type.rank, 0.0, &affine.c, err));
+    VF_TRY(vf_fold_walk_forward(&walk, cx->arena, cx->model, out, &affine, err));
+    if (walk.why != NULL)
+        return VF_OK;
+    VF_TRY(vf_fold_apply(build->rw, &walk, err));
+    build->more = ", row factor folded";
+    *is_done = true;
+    return VF_OK;
+}
+
 /* D (P V), rows along the query axis. */
 static void scale_rows(Build *build)
 {
     const VfSpaLayer *layer = build->layer;
     VfValue *out = build->site->out, *by;
-    VfArena *arena = build->plan->cx->model->arena;
-    int32_t after = out->type.rank - 1 - vf_spa_query_axis(build->site);
-    int64_t dims[VF_AXIS_MAX];
-    for (int32_t i = 0; i <= after && i < VF_AXIS_MAX; i++)
-        dims[i] = i == 0 ? layer->A.n_row : 1;
-    if (layer->is_scalar) {
-        by = vf_rewrite_scalar(build->rw, out->type.dtype, layer->D[0], "spa_rows");
-    } else {
-        by = numbers(build->rw, arena, out->type.dtype, after + 1, dims, layer->D, "spa_rows");
-        if (!vf_dim_is_known(build->site->n_q)) {
-            /* the query axis is the first of the constant */
-            int32_t rank = build->site->logits->type.rank;
-            const int64_t zero = 0;
-            VfValue *shape = vf_rewrite_unary(build->rw, VF_OP_SHAPE, build->site->logits);
-            VfValue *in[4] = {by, vf_rewrite_const_i64(build->rw, 1, &zero, "from"),
-                              vf_rewrite_slice(build->rw, shape, 0, rank - 2, rank - 1),
-                              vf_rewrite_const_i64(build->rw, 1, &zero, "axes")};
-            by = vf_rewrite_node(build->rw, VF_OP_SLICE, 4, in);
-        }
-    }
+    VfSpaShape shape = {out->type.dtype, out->type.rank - vf_spa_query_axis(build->site),
+                        {layer->A.n_row}};
+    for (int32_t i = 1; i < shape.rank; i++)
+        shape.dims[i] = 1;
+    by = layer->is_scalar
+             ? vf_rewrite_scalar(build->rw, shape.dtype, layer->D[0], "spa_rows")
+             : leading(build, vf_spa_const(build->plan, build->rw, &shape, layer->D, "spa_rows"), 0,
+                       1);
     vf_rewrite_replace(build->rw, out, vf_rewrite_binary(build->rw, VF_OP_MUL, out, by));
 }
 
@@ -160,94 +197,42 @@ static void add_to_fused(Build *build, VfValue *bias)
     vf_rewrite_set_in(build->rw, node, slot, bias);
 }
 
-static void note(Build *build)
+static VfStatus build_site(Build *build, bool may_fold, VfErr *err)
 {
-    const VfSpaStack *stack = &build->work->group->stack;
-    const VfSpaSpec *spec = &stack->spec;
-    vf_rewrite_note(build->rw,
-                    "kernel %s, %d tokens, grid %dx%d, prefix %d, layer %d of %d, target %.6g, tau "
-                    "%g; smallest entry %.1e, row error %.0e, product error %.0e%s%s",
-                    vf_spa_kernel_name(spec->kernel), (int)spec->tokens, (int)spec->grid_h,
-                    (int)spec->grid_w, (int)spec->prefix, (int)build->work->l, (int)spec->depth,
-                    spec->target, build->plan->tau, stack->check.smallest,
-                    stack->check.row_error < 1e-12 ? 0.0 : stack->check.row_error,
-                    stack->check.product_error < 1e-12 ? 0.0 : stack->check.product_error,
-                    stack->fallback != NULL ? "; " : "",
-                    stack->fallback != NULL ? stack->fallback : "");
+    const VfAttention *site = build->site;
+    bool is_folded = false;
+    build->more = "";
+    build->rw = vf_spa_begin(build->plan, site, "insert-spa");
+    VF_TRY_ALLOC(build->rw, err);
+    VfValue *bias = leading(build, bias_of(build), 0, 2);
+    if (site->score_node == NULL)
+        add_to_fused(build, bias);
+    else
+        vf_rewrite_replace(build->rw, site->logits,
+                           vf_rewrite_binary(build->rw, VF_OP_ADD, site->logits, bias));
+    if (may_fold)
+        VF_TRY(fold_factor(build, &is_folded, err));
+    if (!is_folded)
+        scale_rows(build);
+    vf_spa_note(build->plan, build->work, build->rw, build->more);
+    return vf_rewrite_commit(build->rw, err);
 }
 
 VfStatus vf_spa_insert(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
 {
     const VfAttention *site = work->site;
+    bool is_fused = site->score_node == NULL;
     Build build = {plan, work, site, &work->group->stack.layer[work->l - 1], NULL,
-                   site->score_node != NULL ? site->logits->type.dtype : site->out->type.dtype};
-    build.rw = vf_rewrite_begin(plan->cx->journal, site->norm_node,
-                                (VfRewriteInfo){plan->cx->pass, "insert-spa", site->label, NULL});
-    VF_TRY_ALLOC(build.rw, err);
-    VfValue *bias = leading(&build, bias_of(&build), 2);
-    if (site->score_node == NULL)
-        add_to_fused(&build, bias);
-    else if (site->kind == VF_ATTENTION_POINTWISE)
-        vf_rewrite_replace(build.rw, site->logits,
-                           vf_rewrite_binary(build.rw, VF_OP_ADD, site->logits, bias));
-    else
-        vf_rewrite_set_in(build.rw, site->norm_node, 0,
-                          vf_rewrite_binary(build.rw, VF_OP_ADD, site->logits, bias));
-    if (site->kind == VF_ATTENTION_SOFTMAX)
-        scale_rows(&build);
-    note(&build);
-    return vf_rewrite_commit(build.rw, err);
-}
-
-/* --- Value-SkipInit and shaped attention: alpha V + beta (A V) - center mean(V) --- */
-
-static VfValue *times(VfRewrite *rw, VfValue *x, double factor, const char *hint)
-{
-    return vf_rewrite_binary(rw, VF_OP_MUL, x,
-                             vf_rewrite_scalar(rw, x->type.dtype, factor, hint));
-}
-
-static const char *why_not_values(const VfSpaPlan *plan, const VfAttention *site,
-                                  const VfValue *value)
-{
-    if (site->score_node != NULL &&
-        (site->value_node->op != VF_OP_MATMUL || vf_node_in(site->value_node, 0) != site->probs))
-        return "its value product is no MatMul of weights and values";
-    if (value == NULL || !vf_fuse_same_type(value, site->out))
-        return "its values do not have the shape of its result";
-    bool is_masked = site->mask != VF_MASK_NONE || site->is_causal;
-    return plan->options->kernel == VF_SPA_SHAPED && is_masked
-               ? "under a mask, attention at zero logits is not the mean of all values"
-               : NULL;
-}
-
-VfStatus vf_spa_insert_values(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
-{
-    const VfAttention *site = work->site;
-    const VfSpaOptions *options = plan->options;
-    bool is_shaped = options->kernel == VF_SPA_SHAPED;
-    VfValue *value = site->score_node == NULL ? site->v : vf_node_in(site->value_node, 1);
-    const char *why = why_not_values(plan, site, value);
-    if (why != NULL)
-        return vf_pass_refuse(plan->cx, site->label, site->norm_node, err, "%s", why);
-    VfRewrite *rw =
-        vf_rewrite_begin(plan->cx->journal, site->value_node,
-                         (VfRewriteInfo){plan->cx->pass, is_shaped ? "shaped" : "value-skipinit",
-                                         site->label, NULL});
-    VF_TRY_ALLOC(rw, err);
-    VfValue *sum =
-        vf_rewrite_binary(rw, VF_OP_ADD, times(rw, value, options->alpha, "spa_alpha"),
-                          times(rw, site->out, options->beta, "spa_beta"));
-    if (is_shaped) {
-        /* the mean of attention that has a point-wise function is what that is at zero: none */
-        const int64_t axis = value->type.rank - 2;
-        VfValue *mean = vf_rewrite_reduce(rw, VF_OP_REDUCE_MEAN, value, 1, &axis, true);
-        if (mean != NULL)
-            sum = vf_rewrite_binary(rw, VF_OP_SUB, sum,
-                                    times(rw, mean, options->center, "spa_center"));
-    }
-    vf_rewrite_replace(rw, site->out, sum);
-    vf_rewrite_note(rw, "alpha %g, beta %g, center %g", options->alpha, options->beta,
-                    is_shaped ? options->center : 0.0);
-    return vf_rewrite_commit(rw, err);
+                   is_fused ? site->out->type.dtype : site->logits->type.dtype, ""};
+    VfErr why = {0};
+    VfStatus status = VF_DIFFERS;
+    /* A fused operator shows what was done to it by the Mul behind it only. */
+    if (plan->options->fold != 0 && build.layer->is_scalar && !is_fused)
+        status = build_site(&build, true, &why);
+    if (status == VF_OK)
+        return VF_OK;
+    if (status != VF_DIFFERS && status != VF_UNSUPPORTED)
+        return vf_fail(err, status, "%s", why.text);
+    work->group->bias[work->l] = NULL; /* of the rewrite that was abandoned */
+    return build_site(&build, false, err);
 }

@@ -2,12 +2,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/fuse_site.h"
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
+#include "passes/match/pointwise.h"
+#include "passes/match/product.h"
 #include "passes/spa_insert/spa_insert.h"
 
-static const double strong_mask = -5e3;
-enum { SLICE_OPSET = 10 };
+enum { SLICE_OPSET = 10, STEP_MAX = 16 };
 
 /* --- fused operators --- */
 
@@ -33,30 +35,6 @@ int32_t vf_spa_bias_slot(const VfNode *node)
 
 /* --- one site --- */
 
-static bool has_spa_name(const VfValue *value)
-{
-    VfBytes name = value != NULL && value->kind == VF_VALUE_CONST ? value->name : vf_bytes("");
-    return name.size > 0 && memmem(name.data, name.size, "spa_", 4) != NULL;
-}
-
-/* Its own constants, in any file: their names. */
-static bool is_done(const VfAttention *site)
-{
-    for (int32_t i = 0; i < site->n_term; i++) {
-        const VfValue *value = vf_skip_movers(site->term[i].value);
-        const VfNode *slice = vf_def_if(value, VF_OP_SLICE);
-        const VfNode *add = vf_def_if(value, VF_OP_ADD);
-        if (has_spa_name(value) || (slice != NULL && has_spa_name(vf_node_in(slice, 0))) ||
-            (add != NULL && (has_spa_name(vf_node_in(add, 0)) || has_spa_name(vf_node_in(add, 1)))))
-            return true;
-    }
-    for (const VfUse *use = site->out->first_use; use != NULL; use = use->next) {
-        if (use->node->op == VF_OP_MUL && has_spa_name(vf_other_in(use->node, use->slot)))
-            return true;
-    }
-    return false;
-}
-
 int32_t vf_spa_query_axis(const VfAttention *site)
 {
     VfProduct product;
@@ -74,22 +52,77 @@ int32_t vf_spa_query_axis(const VfAttention *site)
                : vf_product_out_axis(&product, query);
 }
 
-static const char *why_not_pointwise(const VfAttention *site)
+/* Are the logits read by nothing but the nodes that make the weights of them? */
+static bool has_own_logits(const VfAttention *site)
 {
-    if (isnan(site->alpha) || !vf_dim_is_known(site->n_k))
-        return "the factor of its weights, 1/L^alpha, could not be read";
-    for (int32_t i = 0; i < site->n_term; i++) {
-        const VfLogitTerm *term = &site->term[i];
-        if (term->is_mask && !(term->lowest <= strong_mask))
-            return "its mask is weaker than -1e4, and the bias would let removed keys in";
+    VfFuseSite inside;
+    const VfValue *weights = vf_node_out(site->norm_node, 0);
+    if (vf_value_single_user(site->logits) != NULL)
+        return true;
+    if (!vf_fuse_collect(site->logits, weights, &inside) || vf_value_is_output(site->logits))
+        return false;
+    for (const VfUse *use = site->logits->first_use; use != NULL; use = use->next) {
+        bool is_inside = false;
+        for (int32_t i = 0; i < inside.n; i++)
+            is_inside = is_inside || inside.node[i] == use->node;
+        if (!is_inside)
+            return false;
     }
-    return vf_value_single_user(site->logits) == NULL
-               ? "its logits are read in more than one place"
-               : NULL;
+    return true;
 }
 
-static const char *why_not_plain(const VfAttention *site)
+/* The numbers that the weights are multiplied by behind the function; NaN: not told. */
+static double factor_behind(const VfValue *from, const VfValue *function)
 {
+    double factor = 1.0, by;
+    for (int32_t i = 0; i < STEP_MAX && from != function; i++) {
+        const VfNode *node = from->kind == VF_VALUE_RESULT ? from->def : NULL;
+        int32_t slot = 0;
+        if (node == NULL)
+            return (double)NAN;
+        if (vf_is_scale(node, &slot, &by, NULL))
+            factor *= by;
+        else if (vf_is_nan_guard(node))
+            slot = 2;
+        else if (!vf_is_mover(node))
+            return (double)NAN;
+        from = vf_node_in(node, slot);
+    }
+    return from == function ? factor : (double)NAN;
+}
+
+/* One number added to all logits last. */
+static double shift_of(const VfAttention *site)
+{
+    const VfNode *node = site->logits->kind == VF_VALUE_RESULT ? site->logits->def : NULL;
+    double number;
+    for (int32_t i = 0; node != NULL && node->op == VF_OP_ADD && i < 2; i++)
+        if (vf_scalar_of(vf_node_in(node, i), &number))
+            return number;
+    return 0.0;
+}
+
+static const char *why_not_pointwise(VfSpaSite *work)
+{
+    const VfAttention *site = work->site;
+    bool is_identity = strcmp(site->act, "identity") == 0 && site->norm_node == site->value_node;
+    VfValue *function = vf_node_out(site->norm_node, 0), *of = NULL;
+    work->factor = 1.0;
+    work->shift = shift_of(site);
+    if (!is_identity) {
+        const char *act = vf_pointwise_of(function, &of);
+        if (act == NULL || of != site->logits)
+            return "what its function is applied to was not told";
+        work->factor = factor_behind(site->probs, function);
+    }
+    if (!(work->factor > 0.0) || isinf(work->factor) || !vf_dim_is_known(site->n_k))
+        return "the factor of its weights, 1/L^alpha, could not be read";
+    return NULL;
+}
+
+static const char *why_not_plain(VfSpaSite *work)
+{
+    const VfAttention *site = work->site;
     const VfValue *logits = site->logits;
     if (logits == NULL || logits->type.rank < 2 || site->key_axis != logits->type.rank - 1)
         return "its keys are not the last axis of the logits";
@@ -97,10 +130,9 @@ static const char *why_not_plain(const VfAttention *site)
         return "the dtype of its logits is not known";
     if (vf_spa_query_axis(site) < 0)
         return "queries are not the axis before the keys, or not found in its result";
-    if (site->kind == VF_ATTENTION_POINTWISE)
-        return why_not_pointwise(site);
-    return site->norm_node->op != VF_OP_SOFTMAX ? "its softmax is written out in several nodes"
-                                                : NULL;
+    if (!has_own_logits(site))
+        return "its logits are read in more than one place";
+    return site->kind == VF_ATTENTION_POINTWISE ? why_not_pointwise(work) : NULL;
 }
 
 static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site)
@@ -124,20 +156,27 @@ static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site
                : NULL;
 }
 
-const char *vf_spa_why_not(const VfSpaPlan *plan, const VfAttention *site)
+static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
 {
+    const VfAttention *site = work->site;
+    bool is_kernel = plan->options->kernel < VF_SPA_KERNEL_COUNT;
     if (site->kind == VF_ATTENTION_OTHER)
         return site->why;
     if (site->kind == VF_ATTENTION_LINEAR)
         return "linear attention has no attention matrix that a bias could shape";
     if (site->out == NULL || site->out->type.rank < 2)
         return "the rank of its result is not known";
-    if (is_done(site))
-        return "it has a signal-preserving bias already";
-    if (site->score_node == NULL && vf_spa_bias_slot(site->norm_node) < 0)
+    if (vf_spa_is_own(plan->cx, site))
+        return "it is signal-preserving already";
+    if (site->score_node == NULL && is_kernel && vf_spa_bias_slot(site->norm_node) < 0)
         return "the fused operator takes no bias, or reads earlier keys";
     const char *why = why_not_tokens(plan, site);
-    return why == NULL && site->score_node != NULL ? why_not_plain(site) : why;
+    return why == NULL && site->score_node != NULL ? why_not_plain(work) : why;
+}
+
+void vf_spa_look_at(const VfSpaPlan *plan, VfSpaSite *work)
+{
+    work->why = why_not(plan, work);
 }
 
 /* --- groups --- */
@@ -195,27 +234,38 @@ static VfStatus join_group(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
     return VF_OK;
 }
 
-/* Layers of a group on the longest path; parallel branches share one. */
-static VfStatus number_layers(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
+/* Layers of a group on the longest path; parallel branches share one. `depth` and `site_of` are by
+ * node id. */
+static void number_layers(VfSpaPlan *plan, VfSpaGroup *group, int32_t *depth,
+                          VfSpaSite *const *site_of)
 {
     const VfModel *model = plan->cx->model;
-    size_t n = (size_t)model->n_node_id + 1;
-    int32_t *depth = vf_arena_alloc(plan->cx->arena, n * sizeof *depth), next = 0;
-    VF_TRY_ALLOC(depth, err);
-    memset(depth, 0, n * sizeof *depth);
+    memset(depth, 0, ((size_t)model->n_node_id + 1) * sizeof *depth);
     for (const VfNode *node = model->graph->first_node; node != NULL; node = node->next) {
         for (int32_t i = 0; i < node->n_in; i++) {
             const VfValue *in = vf_node_in(node, i);
             if (in != NULL && in->kind == VF_VALUE_RESULT && depth[in->def->id] > depth[node->id])
                 depth[node->id] = depth[in->def->id];
         }
-        for (next = 0; next < plan->n_site; next++) {
-            VfSpaSite *work = &plan->site[next];
-            if (work->group == group && work->site->value_node == node)
-                work->l = ++depth[node->id];
-        }
+        VfSpaSite *work = site_of[node->id];
+        if (work != NULL && work->group == group)
+            work->l = ++depth[node->id];
         group->depth = depth[node->id] > group->depth ? depth[node->id] : group->depth;
     }
+}
+
+static VfStatus number_groups(VfSpaPlan *plan, VfErr *err)
+{
+    size_t n = (size_t)plan->cx->model->n_node_id + 1;
+    int32_t *depth = VF_NEW_ARRAY(plan->cx->arena, int32_t, n);
+    VfSpaSite **site_of = VF_NEW_ARRAY(plan->cx->arena, VfSpaSite *, n);
+    VF_TRY_ALLOC(depth, err);
+    VF_TRY_ALLOC(site_of, err);
+    for (int32_t i = 0; i < plan->n_site; i++)
+        if (plan->site[i].group != NULL)
+            site_of[plan->site[i].site->value_node->id] = &plan->site[i];
+    for (int32_t i = 0; i < plan->n_group; i++)
+        number_layers(plan, plan->group[i], depth, site_of);
     return VF_OK;
 }
 
@@ -231,7 +281,5 @@ VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err)
         if (work->why == NULL)
             VF_TRY(join_group(plan, work, err));
     }
-    for (int32_t i = 0; i < plan->n_group; i++)
-        VF_TRY(number_layers(plan, plan->group[i], err));
-    return VF_OK;
+    return number_groups(plan, err);
 }

@@ -3,6 +3,7 @@
 #define VF_SPA_INSERT_H
 
 #include "passes/match/attention.h"
+#include "passes/match/axis.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
 #include "passes/spa/kernel.h"
@@ -10,13 +11,21 @@
 /* Rows of the option "kernel" behind those of VfSpaKernel. */
 enum { VF_SPA_SKIPINIT = VF_SPA_KERNEL_COUNT, VF_SPA_SHAPED };
 
+/* How attention without a softmax takes A up; rows of the option "form". */
+typedef enum VfSpaForm {
+    VF_SPA_ADDITIVE,       /* factor h(S + B_h), h(B_h) = A / factor */
+    VF_SPA_MULTIPLICATIVE, /* A ⊙ h(1 + S), h(1) = 1 */
+    VF_SPA_SPLIT           /* A V + factor h(S) V */
+} VfSpaForm;
+
 typedef struct VfSpaOptions {
     int kernel;          /* VfSpaKernel, VF_SPA_SKIPINIT or VF_SPA_SHAPED */
     const char *tau;     /* a number; NULL: not given */
+    int form;            /* VfSpaForm */
     double gamma, rho;   /* of the last layer; 0: found from rho_bar */
     double rho_bar;
     double delta, link;
-    int unit_diag;
+    int unit_diag, fold;
     int64_t max_tokens;  /* 0: none */
     const char *grid, *prefix; /* "auto" or given */
     double alpha, beta, center;
@@ -40,6 +49,8 @@ typedef struct VfSpaSite {
     VfSpaGroup *group;
     int32_t l; /* depth in the group, from 1 */
     const char *why; /* not to be changed, or NULL */
+    double factor; /* POINTWISE: what the function's result is multiplied by */
+    double shift;  /* POINTWISE: numbers added to all logits alike */
 } VfSpaSite;
 
 typedef struct VfSpaPlan {
@@ -51,23 +62,75 @@ typedef struct VfSpaPlan {
     VfSpaGroup **group;
 } VfSpaPlan;
 
-/* Why a site takes no bias whatever the kernel, or NULL. spa_insert/sites.c */
-const char *vf_spa_why_not(const VfSpaPlan *plan, const VfAttention *site);
+/* --- sites.c --- */
 
-/* Group the sites that can be changed and number their layers. spa_insert/sites.c */
+/* Set work->why where a site takes no bias whatever the kernel, and what else is told by the site
+ * alone. */
+void vf_spa_look_at(const VfSpaPlan *plan, VfSpaSite *work);
+
+/* Group the sites that can be changed and number their layers. */
 VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err);
 
 /* The axis of the site's result that counts queries; -1: not found. */
 int32_t vf_spa_query_axis(const VfAttention *site);
 
-/* Insert bias and row factors, or the Value-SkipInit terms. spa_insert/build.c */
-VfStatus vf_spa_insert(VfSpaPlan *plan, VfSpaSite *site, VfErr *err);
-VfStatus vf_spa_insert_values(VfSpaPlan *plan, VfSpaSite *site, VfErr *err);
+/* The slot of a fused operator that takes a bias; -1: it has none. */
+int32_t vf_spa_bias_slot(const VfNode *node);
+
+/* --- own.c --- */
+
+/* Did this pass change the site, in this run or before the model was saved? */
+bool vf_spa_is_own(const VfPassCx *cx, const VfAttention *site);
+
+/* --- build.c --- */
 
 /* Build the stack of the site's group, once. */
 VfStatus vf_spa_build(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err);
 
-/* The slot of a fused operator that takes a bias; -1: it has none. */
-int32_t vf_spa_bias_slot(const VfNode *node);
+typedef struct VfSpaShape {
+    VfDtype dtype;
+    int32_t rank;
+    int64_t dims[VF_AXIS_MAX];
+} VfSpaShape;
+
+/* A constant. */
+VfValue *vf_spa_const(const VfSpaPlan *plan, VfRewrite *rw, const VfSpaShape *shape,
+                      const double *from, const char *hint);
+
+/* The matrix as a constant of two axes. */
+VfValue *vf_spa_matrix(const VfSpaPlan *plan, VfRewrite *rw, VfDtype dtype, const VfMatrix *matrix,
+                       const char *hint);
+
+/* Begin the rewrite of a site. NULL: out of memory. */
+VfRewrite *vf_spa_begin(const VfSpaPlan *plan, const VfAttention *site, const char *rule);
+
+/* Say in journal and log what was built. */
+void vf_spa_note(const VfSpaPlan *plan, const VfSpaSite *work, VfRewrite *rw, const char *more);
+
+/* Insert bias and row factors around a softmax. */
+VfStatus vf_spa_insert(VfSpaPlan *plan, VfSpaSite *work, VfErr *err);
+
+/* --- pointwise.c --- */
+
+/* Why the options cannot be met at a point-wise site, or NULL in `*why`. */
+VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, const VfSpaSite *work, const char **why,
+                             VfErr *err);
+
+VfStatus vf_spa_insert_pointwise(VfSpaPlan *plan, VfSpaSite *work, VfErr *err);
+
+/* The point-wise function at `x`. False: not known. */
+bool vf_spa_act_at(const char *act, double x, double *y);
+
+/* --- values.c --- */
+
+/* Why nothing can be added to what the values give, or NULL. */
+const char *vf_spa_why_not_values(const VfAttention *site);
+
+/* The values in the layout of the site's result: weights W V of them come out as W times this.
+ * Precondition: vf_spa_why_not_values gives NULL. */
+VfValue *vf_spa_values(VfRewrite *rw, const VfAttention *site);
+
+/* alpha V + beta O - center C V */
+VfStatus vf_spa_insert_values(VfSpaPlan *plan, VfSpaSite *work, VfErr *err);
 
 #endif

@@ -101,24 +101,8 @@ static void print_refusal(const Explainer *cx, const VfRefusal *refusal)
     vf_text_char(text, '\n');
 }
 
-/* Run the pass alone on `clean`, which is thrown away afterwards. */
-static VfStatus try_pass(const Explainer *cx, const VfPass *pass, VfModel *clean, VfErr *err)
+static void print_sites(const Explainer *cx, const VfJournal *journal)
 {
-    VfPipeline pipeline;
-    VfArena *arena = cx->report->arena;
-    VfJson *json = &cx->report->json;
-    VF_TRY(vf_pipeline_parse(arena, pass->name, NULL, &pipeline, err));
-    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
-    VfJournal *journal = vf_journal_new(clean);
-    VfPassStats *stats = VF_NEW_ARRAY(arena, VfPassStats,
-                                      (size_t)vf_pipeline_stats_max(&pipeline));
-    int32_t n_stats;
-    VF_TRY_ALLOC(journal, err);
-    VF_TRY_ALLOC(stats, err);
-    VF_TRY(vf_pipeline_run(clean, &pipeline, &options, journal, stats, &n_stats, err));
-    vf_json_object(json, NULL);
-    vf_json_string(json, "pass", pass->name);
-    vf_json_array(json, "sites");
     for (int32_t i = 0; i < journal->n_edit; i++)
         if (is_wanted(cx, journal->edit[i].site,
                       journal->edit[i].n_before > 0 ? journal->edit[i].before[0] : NULL))
@@ -126,16 +110,70 @@ static VfStatus try_pass(const Explainer *cx, const VfPass *pass, VfModel *clean
     for (int32_t i = 0; i < journal->n_refusal; i++)
         if (is_wanted(cx, journal->refusal[i].site, journal->refusal[i].node))
             print_refusal(cx, &journal->refusal[i]);
+}
+
+static VfStatus run_pass(const Explainer *cx, const char *words, VfModel *clean,
+                         VfJournal *journal, VfErr *err)
+{
+    VfPipeline pipeline;
+    VfArena *arena = cx->report->arena;
+    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
+    int32_t n_stats;
+    VF_TRY(vf_pipeline_parse(arena, words, NULL, &pipeline, err));
+    VfPassStats *stats = VF_NEW_ARRAY(arena, VfPassStats,
+                                      (size_t)vf_pipeline_stats_max(&pipeline));
+    VF_TRY_ALLOC(stats, err);
+    return vf_pipeline_run(clean, &pipeline, &options, journal, stats, &n_stats, err);
+}
+
+/* Run the pass alone on `clean`, which is thrown away afterwards. One that asks for more than its
+ * defaults, such as data, cannot be tried like this. */
+static VfStatus try_pass(const Explainer *cx, const VfPass *pass, const char *words,
+                         VfModel *clean, VfErr *err)
+{
+    VfJson *json = &cx->report->json;
+    VfJournal *journal = vf_journal_new(clean);
+    VfErr why = {0};
+    VF_TRY_ALLOC(journal, err);
+    VfStatus status = run_pass(cx, words, clean, journal, &why);
+    bool is_untried = status == VF_USAGE && strcmp(words, pass->name) == 0;
+    if (status != VF_OK && !is_untried)
+        return vf_fail(err, status, "%s", why.text);
+    vf_json_object(json, NULL);
+    vf_json_string(json, "pass", pass->name);
+    vf_json_string(json, "untried", is_untried ? why.text : NULL);
+    vf_json_array(json, "sites");
+    if (is_untried)
+        vf_text_printf(&cx->report->out, "not tried: %s\n", why.text);
+    else
+        print_sites(cx, journal);
     vf_json_end(json);
     vf_json_end(json);
     return VF_OK;
 }
 
-static VfStatus explain(const Explainer *cx, const char *name, VfErr *err)
+/* `words` name this pass, perhaps with options behind a colon. */
+static bool is_named(const char *words, const VfPass *pass)
+{
+    size_t n = strcspn(words, ":");
+    return strlen(pass->name) == n && memcmp(words, pass->name, n) == 0;
+}
+
+static VfStatus check_named(const Explainer *cx, const char *words, VfErr *err)
+{
+    for (int32_t i = 0; i < vf_pass_count; i++)
+        if (is_named(words, vf_pass_table[i]))
+            return VF_OK;
+    const char *name = vf_arena_copy(cx->report->arena, words, strcspn(words, ":"));
+    VF_TRY_ALLOC(name, err);
+    return vf_pass_unknown(name, err);
+}
+
+static VfStatus explain(const Explainer *cx, const char *words, VfErr *err)
 {
     VfModel *clean;
-    if (name != NULL && vf_pass_find(name) == NULL)
-        return vf_pass_unknown(name, err);
+    if (words != NULL)
+        VF_TRY(check_named(cx, words, err));
     vf_json_string(&cx->report->json, "file", cx->model->path);
     VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
     VfStatus status = explain_matcher(cx, clean, err);
@@ -144,10 +182,10 @@ static VfStatus explain(const Explainer *cx, const char *name, VfErr *err)
     vf_json_array(&cx->report->json, "passes");
     for (int32_t i = 0; i < vf_pass_count; i++) {
         const VfPass *pass = vf_pass_table[i];
-        if (name == NULL ? pass->is_cleanup : strcmp(name, pass->name) != 0)
+        if (words == NULL ? pass->is_cleanup : !is_named(words, pass))
             continue;
         VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
-        status = try_pass(cx, pass, clean, err);
+        status = try_pass(cx, pass, words == NULL ? pass->name : words, clean, err);
         vf_model_free(clean);
         VF_TRY(status);
     }

@@ -94,9 +94,28 @@ static VfStatus print_passes(const VitfoldModel *model, VitfoldReport *report, V
     return VF_OK;
 }
 
+/* What passes that need other weights say of their sites: how well a start fits, and such. */
+static void print_notes(const VitfoldModel *model, VfJson *json)
+{
+    vf_json_array(json, "notes");
+    for (int32_t i = 0; model->journal != NULL && i < model->journal->n_edit; i++) {
+        const VfEdit *edit = &model->journal->edit[i];
+        const VfPass *pass = vf_pass_find(edit->pass);
+        if (edit->note == NULL || pass == NULL || pass->exactness != VF_RETRAINED)
+            continue;
+        vf_json_object_row(json, NULL);
+        vf_json_string(json, "pass", edit->pass);
+        vf_json_string(json, "site", edit->site);
+        vf_json_string(json, "note", edit->note);
+        vf_json_end(json);
+    }
+    vf_json_end(json);
+}
+
 static void print_sides(const VitfoldModel *model, const VfInspection *side,
                         VitfoldReport *report)
 {
+    print_notes(model, &report->json);
     if (model->journal != NULL)
         vf_refusals_json(model->journal, &report->json);
     json_side(&report->json, "before", &side[0]);

@@ -42,8 +42,9 @@ VITFOLD_API int vitfold_signal(VitfoldModel *const *model, size_t n_model,
 /* The plot of a report of vitfold_signal, one SVG document; NULL for other reports. */
 VITFOLD_API const char *vitfold_report_svg(const VitfoldReport *report, size_t *size);
 
-/* Every candidate site and, where it was not matched, the first fact that failed. `pass` and
- * `node` (a name or glob) narrow it; both may be NULL. */
+/* Every candidate site and, where it was not matched, the first fact that failed. `pass` (with
+ * options, if need be: "insert-spa:tau=1") and `node` (a name or glob) narrow it; both may be
+ * NULL. */
 VITFOLD_API int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,
                                 VitfoldReport **report, VitfoldError *error);
 

@@ -6,7 +6,8 @@ typedef struct Options {
 } Options;
 
 static const VfOption table[] = {
-    {"pass", "only what this pass says", VF_OPTION_STRING, offsetof(Options, pass)},
+    {"pass", "only what this pass says, with options if need be (insert-spa:tau=1)",
+     VF_OPTION_STRING, offsetof(Options, pass)},
     {"node", "only sites and nodes of this name; * and ? are wild", VF_OPTION_STRING,
      offsetof(Options, node), .value = "NAME"},
     CLI_JSON_ROW,

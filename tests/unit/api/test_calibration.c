@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/support/check_main.h"
+#include "tests/support/temp_folder.h"
 #include "tests/unit/ir/vft_case.h"
 
 static VfArena *arena;
@@ -165,6 +166,74 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* A value of a subgraph, and one that is no tensor of numbers. */
+START_TEST(not_of_the_main_graph)
+{
+    Seen seen = {.n_value = 1};
+    VfErr err = {0};
+    const VfCalibration *calibration;
+    handle.ir = read_vft("model ir=8 opset=17\ngraph g (in: f32[n, 2], c: bool[]) -> (y) {\n"
+                         "y = If(c) {then_branch=graph t () -> (u) {\nu = Neg(in)\n}, "
+                         "else_branch=graph f () -> (v) {\nv = Abs(in)\n}}\n}\n");
+    VfNode *node = find_def(handle.ir, "y");
+    const VfAttr *body = node->first_attr;
+    VfValue *inner = body->graph->first_node->out[0];
+    bool yes = true;
+    VitfoldTensor t = {"c", 1, VF_BOOL, 0, NULL, &yes, 0};
+    ck_assert_int_eq(vitfold_data_add(data, &t, &err), VITFOLD_OK);
+    add("in", 4);
+    ck_assert_int_eq(vf_calibration_new(arena, &handle, data, &calibration, &err), VF_OK);
+    VfStatus status = calibration->measure(calibration, handle.ir, 1, &inner, see, &seen, &err);
+    ck_assert_int_eq(status, VF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.text, "is not one of the main graph"));
+    ck_assert_int_eq(seen.n_call, 0);
+}
+END_TEST
+
+/* The status of a visit ends the measurement. */
+static VfStatus stop(void *user, const VfTensor *const *tensor, VfErr *err)
+{
+    (void)tensor;
+    ++*(int *)user;
+    return vf_fail(err, VF_INVALID, "enough");
+}
+
+START_TEST(visit_ends_it)
+{
+    VfErr err = {0};
+    const VfCalibration *calibration;
+    int n_call = 0;
+    handle.ir = read_vft(PRODUCT("1"));
+    add("x", 5);
+    VfValue *value = find_value(handle.ir, "p");
+    ck_assert_int_eq(vf_calibration_new(arena, &handle, data, &calibration, &err), VF_OK);
+    ck_assert_int_eq(calibration->measure(calibration, handle.ir, 1, &value, stop, &n_call, &err),
+                     VF_INVALID);
+    ck_assert_int_eq(n_call, 1);
+}
+END_TEST
+
+START_TEST(arrays_of_a_file)
+{
+    char folder[256], path[300];
+    VfArrayFile file = {0};
+    VfErr err = {0};
+    const VfArrayReader *reader = vf_array_reader();
+    vf_temp_folder_make(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    ck_assert_int_eq(reader->read(reader, arena, path, &file, &err), VF_IO);
+    add("first", 2);
+    add("second", 3);
+    ck_assert_int_eq(vitfold_data_save_npz(data, path, &err), VITFOLD_OK);
+    ck_assert_msg(reader->read(reader, arena, path, &file, &err) == VF_OK, "%s", err.text);
+    ck_assert_int_eq(file.n, 2);
+    ck_assert_str_eq(file.name[1], "second");
+    ck_assert(file.tensor[1]->rank == 2 && file.tensor[1]->dims[0] == 3);
+    ck_assert(vf_tensor_get_double(file.tensor[1], 5) == 5.0);
+    vf_temp_folder_remove(folder);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("calibration");
@@ -174,6 +243,9 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, shared_between_runs);
     tcase_add_loop_test(tcase, refusals, 0,
                         (int)(sizeof refusal_table / sizeof *refusal_table));
+    tcase_add_test(tcase, not_of_the_main_graph);
+    tcase_add_test(tcase, visit_ends_it);
+    tcase_add_test(tcase, arrays_of_a_file);
     suite_add_tcase(suite, tcase);
     return suite;
 }

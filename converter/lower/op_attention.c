@@ -2,28 +2,14 @@
  *
  * Letters: B batch, H heads of the queries, G heads of keys and values, S queries, L keys.
  */
-#include "converter/lower/ops.h"
+#include "converter/lower/attention.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "passes/ir/attr.h"
 
-typedef struct Attention {
-    VfLowValue *q, *k, *v;    /* B H S D, B G L D, B G L E */
-    VfLowValue *mask;         /* bool or additive, or NULL */
-    VfLowValue *n_valid;      /* B: keys that are no padding, or NULL */
-    double scale, softcap;
-    bool is_causal;
-    int64_t n_past;           /* keys before the first query */
-    int64_t window[2];        /* keys seen to the left and right of a query; -1: all */
-    VfDtype softmax_dtype;
-    VfLowValue *stage[4];     /* what qk_matmul_output can show */
-    VfLowValue *out;          /* B H S E, S before H in memory */
-} Attention;
-
-/* B x S x (heads * D) as B x heads x S x D; 4-D operands as they are. */
-static VfStatus split_heads(VfLower *cx, VfLowValue *x, int64_t heads, VfLowValue **out, VfErr *err)
+VfStatus vf_low_split_heads(VfLower *cx, VfLowValue *x, int64_t heads, VfLowValue **out, VfErr *err)
 {
     static const int64_t perm[4] = {0, 2, 1, 3};
     *out = x;
@@ -36,8 +22,7 @@ static VfStatus split_heads(VfLower *cx, VfLowValue *x, int64_t heads, VfLowValu
     return vf_low_permute(cx, *out, perm, out, err);
 }
 
-/* B x heads x S x D with S before heads in memory, as B x S x (heads * D). */
-static VfStatus join_heads(VfLower *cx, VfLowValue *x, VfLowValue **out, VfErr *err)
+VfStatus vf_low_join_heads(VfLower *cx, VfLowValue *x, VfLowValue **out, VfErr *err)
 {
     static const int64_t perm[4] = {0, 2, 1, 3};
     const int64_t dims[3] = {x->dims[0], x->dims[2], x->dims[1] * x->dims[3]};
@@ -77,7 +62,7 @@ static VfStatus zero_or_masked(VfLower *cx, VfLowValue *allowed, VfDtype dtype, 
     return vf_low_where(cx, allowed, zero, masked, out, err);
 }
 
-static VfStatus add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr *err)
+VfStatus vf_low_add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr *err)
 {
     if (*sum == NULL) {
         *sum = bias;
@@ -87,7 +72,7 @@ static VfStatus add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr 
 }
 
 /* A mask shorter than the keys hides the rest. */
-static VfStatus mask_bias(VfLower *cx, const Attention *x, VfLowValue **out, VfErr *err)
+static VfStatus mask_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **out, VfErr *err)
 {
     VfLowValue *mask = x->mask, *list[2], *fill;
     int64_t n_key = x->k->dims[2], dims[64];
@@ -108,7 +93,7 @@ static VfStatus mask_bias(VfLower *cx, const Attention *x, VfLowValue **out, VfE
 }
 
 /* Key minus query position for S x L, as a constant; `offset` is added to the query's. */
-static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLowValue **out,
+static VfStatus distances(VfLower *cx, const VfLowAttention *x, int64_t offset, VfLowValue **out,
                           VfErr *err)
 {
     int64_t dims[2] = {x->q->dims[2], x->k->dims[2]};
@@ -123,7 +108,7 @@ static VfStatus distances(VfLower *cx, const Attention *x, int64_t offset, VfLow
 }
 
 /* Keys from `left` before a query to `right` behind it are seen; -1: no bound. */
-static VfStatus position_bias(VfLower *cx, const Attention *x, int64_t left, int64_t right,
+static VfStatus position_bias(VfLower *cx, const VfLowAttention *x, int64_t left, int64_t right,
                               VfLowValue **bias, VfErr *err)
 {
     VfLowValue *distance, *limit, *allowed, *shift = NULL;
@@ -141,13 +126,13 @@ static VfStatus position_bias(VfLower *cx, const Attention *x, int64_t left, int
         VF_TRY(vf_low_binary(cx, side == 0 ? "greater_equal" : "less_equal", distance, limit,
                              &allowed, err));
         VF_TRY(zero_or_masked(cx, allowed, x->q->dtype, &allowed, err));
-        VF_TRY(add_bias(cx, bias, allowed, err));
+        VF_TRY(vf_low_add_bias(cx, bias, allowed, err));
     }
     return VF_OK;
 }
 
 /* Keys at and behind n_valid are padding. */
-static VfStatus padding_bias(VfLower *cx, const Attention *x, VfLowValue **bias, VfErr *err)
+static VfStatus padding_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **bias, VfErr *err)
 {
     int64_t n_key = x->k->dims[2];
     const int64_t dims[4] = {(int64_t)x->n_valid->count, 1, 1, 1};
@@ -160,10 +145,10 @@ static VfStatus padding_bias(VfLower *cx, const Attention *x, VfLowValue **bias,
     VF_TRY(vf_low_reshape(cx, x->n_valid, 4, dims, &valid, err));
     VF_TRY(vf_low_binary(cx, "less", place, valid, &allowed, err));
     VF_TRY(zero_or_masked(cx, allowed, x->q->dtype, &allowed, err));
-    return add_bias(cx, bias, allowed, err);
+    return vf_low_add_bias(cx, bias, allowed, err);
 }
 
-static VfStatus make_bias(VfLower *cx, const Attention *x, VfLowValue **bias, VfErr *err)
+static VfStatus make_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **bias, VfErr *err)
 {
     *bias = NULL;
     if (x->mask != NULL)
@@ -174,7 +159,7 @@ static VfStatus make_bias(VfLower *cx, const Attention *x, VfLowValue **bias, Vf
         VF_TRY(position_bias(cx, x, x->window[0], x->window[1], bias, err));
     if (x->n_valid != NULL)
         VF_TRY(padding_bias(cx, x, bias, err));
-    return VF_OK;
+    return x->extra != NULL ? vf_low_add_bias(cx, bias, x->extra, err) : VF_OK;
 }
 
 /* --- the whole --- */
@@ -190,7 +175,7 @@ static VfStatus clear_masked_rows(VfLower *cx, VfLowValue *bias, VfLowValue **p,
     return vf_low_where(cx, most, zero, *p, p, err);
 }
 
-static VfStatus attend(VfLower *cx, Attention *x, VfErr *err)
+VfStatus vf_low_attend(VfLower *cx, VfLowAttention *x, VfErr *err)
 {
     static const int64_t swap[4] = {0, 1, 3, 2}, by_token[4] = {0, 2, 1, 3};
     VfLowValue *kt, *score, *bias, *p;
@@ -233,7 +218,7 @@ static VfStatus append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfE
     return vf_low_concat(cx, 2, list, 2, now, err);
 }
 
-static VfStatus read_attention(const VfLowCall *call, Attention *x, VfErr *err)
+static VfStatus read_attention(const VfLowCall *call, VfLowAttention *x, VfErr *err)
 {
     const VfNode *node = call->node;
     x->is_causal = vf_node_int(node, "is_causal") != 0;
@@ -257,22 +242,22 @@ static VfStatus read_attention(const VfLowCall *call, Attention *x, VfErr *err)
 
 VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    Attention x = {0};
+    VfLowAttention x = {0};
     bool is_flat = call->in[0]->rank == 3;
     int64_t mode = vf_node_int(call->node, "qk_matmul_output_mode");
     int64_t heads = vf_node_int(call->node, "q_num_heads");
     int64_t groups = vf_node_int(call->node, "kv_num_heads");
-    VF_TRY(split_heads(cx, call->in[0], heads, &x.q, err));
-    VF_TRY(split_heads(cx, call->in[1], groups, &x.k, err));
-    VF_TRY(split_heads(cx, call->in[2], groups, &x.v, err));
+    VF_TRY(vf_low_split_heads(cx, call->in[0], heads, &x.q, err));
+    VF_TRY(vf_low_split_heads(cx, call->in[1], groups, &x.k, err));
+    VF_TRY(vf_low_split_heads(cx, call->in[2], groups, &x.v, err));
     VF_TRY(read_attention(call, &x, err));
     x.n_past = vf_low_in(call, 4) != NULL && call->in[4]->rank == 4 ? call->in[4]->dims[2] : 0;
     VF_TRY(append_past(cx, vf_low_in(call, 4), &x.k, err));
     VF_TRY(append_past(cx, vf_low_in(call, 5), &x.v, err));
-    VF_TRY(attend(cx, &x, err));
+    VF_TRY(vf_low_attend(cx, &x, err));
     call->out[0] = x.out;
     if (is_flat)
-        VF_TRY(join_heads(cx, x.out, &call->out[0], err));
+        VF_TRY(vf_low_join_heads(cx, x.out, &call->out[0], err));
     if (vf_low_has_out(call, 1))
         call->out[1] = x.k;
     if (vf_low_has_out(call, 2))
@@ -283,78 +268,4 @@ VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
         call->out[3] = x.stage[mode];
     }
     return VF_OK;
-}
-
-/* --- com.microsoft --- */
-
-static VfStatus finish_ms(VfLower *cx, VfLowCall *call, Attention *x, VfErr *err)
-{
-    const VfNode *node = call->node;
-    x->window[0] = x->window[1] = -1;
-    x->softmax_dtype = x->q->dtype;
-    x->is_causal = vf_node_int(node, "unidirectional") != 0;
-    x->scale = 1 / sqrt((double)x->q->dims[3]);
-    if (vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0)
-        x->scale = vf_node_float(node, "scale");
-    for (int32_t i = 1; i < call->n_out; i++)
-        if (vf_low_has_out(call, i))
-            return vf_low_refuse(err, "result %d", i);
-    VF_TRY(attend(cx, x, err));
-    return join_heads(cx, x->out, &call->out[0], err);
-}
-
-/* input B x S x C, weights C x 3*hidden, bias; an attention bias is added. */
-VfStatus vf_lower_ms_attention(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    VfLowValue *in = call->in[0], *w = call->in[1], *part[3];
-    Attention x = {.mask = vf_low_in(call, 5)};
-    int64_t heads = vf_node_int(call->node, "num_heads"), begin = 0, size[3];
-    int32_t n;
-    const int64_t *given = vf_node_ints(call->node, "qkv_hidden_sizes", &n);
-    if (vf_low_in(call, 3) != NULL || vf_low_in(call, 4) != NULL || vf_low_in(call, 6) != NULL ||
-        vf_node_int(call->node, "do_rotary") != 0)
-        return vf_low_refuse(err, "mask index, cache or rotary positions");
-    if (in->rank != 3 || w->rank != 2 || (given != NULL && n != 3) || w->dims[0] != in->dims[2])
-        return vf_low_refuse(err, "operands of another form");
-    const int64_t dims[3] = {1, w->dims[0], w->dims[1]};
-    VF_TRY(vf_low_reshape(cx, w, 3, dims, &w, err));
-    VfLowMatmul m = {.a = in, .b = w, .bias = vf_low_in(call, 2), .alpha = 1, .beta = 1};
-    VfLowValue *qkv;
-    VF_TRY(vf_low_matmul(cx, &m, &qkv, err));
-    for (int32_t i = 0; i < 3; i++) {
-        size[i] = given != NULL ? given[i] : dims[2] / 3;
-        VF_TRY(vf_low_slice(cx, qkv, 2, begin, size[i], &part[i], err));
-        VF_TRY(split_heads(cx, part[i], heads, &part[i], err));
-        begin += size[i];
-    }
-    x.q = part[0];
-    x.k = part[1];
-    x.v = part[2];
-    return finish_ms(cx, call, &x, err);
-}
-
-/* query, key, value B x S x hidden each; a bias of all three in one vector. */
-VfStatus vf_lower_ms_multi_head(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    VfLowValue *part[3], *bias = vf_low_in(call, 3), *own;
-    Attention x = {.mask = vf_low_in(call, 5)};
-    int64_t begin = 0;
-    for (int32_t i = 4; i < call->n_in; i++)
-        if (i != 5 && vf_low_in(call, i) != NULL)
-            return vf_low_refuse(err, "operand %d", i);
-    for (int32_t i = 0; i < 3; i++) {
-        part[i] = vf_low_in(call, i);
-        if (part[i] == NULL || part[i]->rank != 3)
-            return vf_low_refuse(err, "packed or cached operands");
-        if (bias != NULL) {
-            VF_TRY(vf_low_slice(cx, bias, 0, begin, part[i]->dims[2], &own, err));
-            begin += part[i]->dims[2];
-            VF_TRY(vf_low_binary(cx, "add", part[i], own, &part[i], err));
-        }
-        VF_TRY(split_heads(cx, part[i], vf_node_int(call->node, "num_heads"), &part[i], err));
-    }
-    x.q = part[0];
-    x.k = part[1];
-    x.v = part[2];
-    return finish_ms(cx, call, &x, err);
 }

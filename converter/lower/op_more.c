@@ -8,21 +8,41 @@
 
 /* --- RotaryEmbedding --- */
 
-/* Rows of a cos or sin table for B x S positions, as B x 1 x S x half. */
-static VfStatus rotary_table(VfLower *cx, VfLowCall *call, int32_t slot, const VfLowValue *x,
-                             VfLowValue **out, VfErr *err)
+/* Operands: places of the tokens, tables of cosines and sines. */
+typedef struct RotaryForm {
+    int8_t place, cos, sin;
+} RotaryForm;
+
+/* S places in a row from the given one on. */
+static VfStatus places_from(VfLower *cx, VfLowValue *first, int64_t n, VfLowValue **out, VfErr *err)
 {
-    VfLowValue *table = call->in[slot], *place = vf_low_in(call, 3);
+    int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)n + 1);
+    VF_TRY_ALLOC(list, err);
+    for (int64_t i = 0; i < n; i++)
+        list[i] = i;
+    VF_TRY(vf_low_const_i64(cx, (size_t)n, list, out, err));
+    VF_TRY(vf_low_cast(cx, first, VF_I64, &first, err));
+    return vf_low_binary(cx, "add", *out, first, out, err);
+}
+
+/* Rows of a cos or sin table for B x S positions, as B x 1 x S x half; B is 1 when all are alike. */
+static VfStatus rotary_table(VfLower *cx, VfLowCall *call, int32_t slot, int32_t place_slot,
+                             const VfLowValue *x, VfLowValue **out, VfErr *err)
+{
+    VfLowValue *table = call->in[slot], *place = vf_low_in(call, place_slot);
     if (table->rank < 1)
         return vf_low_refuse(err, "a table of another form");
     int64_t half = table->dims[table->rank - 1];
-    const int64_t dims[4] = {x->dims[0], 1, x->dims[2], half};
+    bool is_first = place != NULL && place->rank == 1 && place->count == 1;
+    const int64_t dims[4] = {is_first ? 1 : x->dims[0], 1, x->dims[2], half};
+    if (is_first)
+        VF_TRY(places_from(cx, place, x->dims[2], &place, err));
     if (place != NULL) {
-        if (table->rank != 2 || (int64_t)place->count != x->dims[0] * x->dims[2])
+        if (table->rank != 2 || (int64_t)place->count != dims[0] * dims[2])
             return vf_low_refuse(err, "positions of another form");
         VF_TRY(vf_low_gather_axis(cx, table, place, 0, &table, err));
     }
-    if ((int64_t)table->count != x->dims[0] * x->dims[2] * half)
+    if ((int64_t)table->count != dims[0] * dims[2] * half)
         return vf_low_refuse(err, "a table of another form");
     return vf_low_reshape(cx, table, 4, dims, out, err);
 }
@@ -59,10 +79,10 @@ static VfStatus rotate(VfLower *cx, VfLowValue *x, const Rotary *r, VfLowValue *
     return VF_OK;
 }
 
-VfStatus vf_lower_rotary(VfLower *cx, VfLowCall *call, VfErr *err)
+static VfStatus rotary(VfLower *cx, VfLowCall *call, const RotaryForm *form, int64_t heads,
+                       VfErr *err)
 {
     VfLowValue *x = call->in[0], *y, *rest, *to;
-    int64_t heads = vf_node_int(call->node, "num_heads");
     int64_t size = vf_node_int(call->node, "rotary_embedding_dim");
     bool is_flat = x->rank == 3, is_mixed = vf_node_int(call->node, "interleaved") != 0;
     static const int64_t perm[4] = {0, 2, 1, 3};
@@ -81,8 +101,8 @@ VfStatus vf_lower_rotary(VfLower *cx, VfLowCall *call, VfErr *err)
     if (size < 2 || size % 2 != 0 || size > x->dims[3])
         return vf_low_refuse(err, "rotary_embedding_dim %lld", (long long)size);
     Rotary r = {.half = size / 2, .step = is_mixed ? 2 : 1, .second = is_mixed ? 1 : size / 2};
-    VF_TRY(rotary_table(cx, call, 1, x, &r.cos, err));
-    VF_TRY(rotary_table(cx, call, 2, x, &r.sin, err));
+    VF_TRY(rotary_table(cx, call, form->cos, form->place, x, &r.cos, err));
+    VF_TRY(rotary_table(cx, call, form->sin, form->place, x, &r.sin, err));
     if (r.cos->dims[3] != r.half || r.sin->dims[3] != r.half)
         return vf_low_refuse(err, "tables of %lld columns", (long long)r.cos->dims[3]);
     VF_TRY(rotate(cx, x, &r, y, err));
@@ -91,6 +111,28 @@ VfStatus vf_lower_rotary(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(every(cx, x, size, 1, x->dims[3] - size, &rest, err));
     VF_TRY(every(cx, y, size, 1, x->dims[3] - size, &to, err));
     return vf_low_copy(cx, rest, to, err);
+}
+
+VfStatus vf_lower_rotary(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    static const RotaryForm form = {.place = 3, .cos = 1, .sin = 2};
+    return rotary(cx, call, &form, vf_node_int(call->node, "num_heads"), err);
+}
+
+/* com.microsoft: without a number of heads the tables tell their width. */
+VfStatus vf_lower_ms_rotary(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    static const RotaryForm form = {.place = 1, .cos = 2, .sin = 3};
+    const VfLowValue *x = call->in[0], *table = call->in[2];
+    int64_t heads = vf_node_int(call->node, "num_heads");
+    if (fabs(vf_node_float(call->node, "scale") - 1) > 0 ||
+        vf_node_int(call->node, "is_packed_batching") != 0)
+        return vf_low_refuse(err, "a scale or packed batches");
+    if (table->rank != 2 || table->dims[1] < 1)
+        return vf_low_refuse(err, "a table of another form");
+    if (heads == 0 && x->rank == 3)
+        heads = x->dims[2] / (2 * table->dims[1]);
+    return rotary(cx, call, &form, heads, err);
 }
 
 /* --- small ones --- */

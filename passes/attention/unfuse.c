@@ -192,10 +192,11 @@ static void unfuse_multi_head(VfUnfused *x, const int64_t width[3])
         VfValue *own = packing == VF_UNFUSE_PACKED ? unpack(rw, vf_node_in(node, 0), i)
                        : is_packed                 ? unpack(rw, vf_node_in(node, 1), i - 1)
                                                    : vf_node_in(node, i);
-        bool is_split = is_packed || own == NULL || own->type.rank == 4;
-        if (bias != NULL)
+        /* keys and values whose heads are split have their bias */
+        bool has_own = !is_packed && own != NULL && own->type.rank == 4;
+        if (bias != NULL && !has_own)
             own = vf_rewrite_binary(rw, VF_OP_ADD, own,
-                                    part_bias(x, bias, begin, width[i], is_split));
+                                    part_bias(x, bias, begin, width[i], is_packed));
         *part[i] = split_heads(rw, own, x->heads);
         begin += width[i];
     }

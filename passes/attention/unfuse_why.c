@@ -130,12 +130,12 @@ static const char *why_not_microsoft(const VfAttention *site)
         const VfValue *x = vf_node_in(node, i);
         if (x == NULL || (x->type.rank != 3 && x->type.rank != 4))
             return "the ranks of the fused operator's operands are not known, or differ";
-        if (x->type.rank == 4 && vf_node_in(node, 3) != NULL)
-            return "the fused operator has a bias beside keys that are split in heads";
     }
     if (packing == VF_UNFUSE_WEIGHTS &&
         (vf_node_in(node, 1) == NULL || vf_node_in(node, 1)->type.rank != 2))
         return "the rank of the fused operator's weights is not known";
+    if (site->is_causal && node->op != VF_OP_MS_ATTENTION && !vf_dim_is_same(site->n_q, site->n_k))
+        return "the fused operator is causal between tokens that may differ in number";
     return vf_unfuse_widths(node, vf_unfuse_heads(site), width)
                ? NULL
                : "the heads or widths of the fused operator are not known";

@@ -119,16 +119,23 @@ VfStatus vf_infer_ms_attention(const VfInferCx *cx)
     return VF_OK;
 }
 
-/* com.microsoft: queries [B, S, H*D], values [B, L, H*E] when they are separate. */
+/* com.microsoft: queries [B, S, H*D] with values [B, L, H*E] or [B, H, L, E], or keys packed with
+ * values [B, L, H, 2, D]; or all packed [B, S, H, 3, D]. */
 VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
 {
-    const VfType *q = vf_infer_shape_of(cx, 0), *v = vf_infer_shape_of(cx, 2);
+    const VfType *q = vf_infer_shape_of(cx, 0), *k = vf_infer_shape_of(cx, 1),
+                 *v = vf_infer_shape_of(cx, 2);
     vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
-    if (!q || !v || q->rank != 3 || v->rank != 3)
+    const VfType *from = q && q->rank == 5 ? q : k && k->rank == 5 ? k : v;
+    if (!q || !from || (q->rank != 3 && q->rank != 5) || from->rank < 3)
         return VF_OK;
-    VfDim *dims = vf_infer_copy_dims(cx, 3, q->dims);
+    VfDim *dims = vf_infer_new_dims(cx, 3);
     VF_TRY_ALLOC(dims, cx->err);
-    dims[2] = v->dims[2];
+    dims[0] = q->dims[0];
+    dims[1] = q->dims[1];
+    dims[2] = from->dims[from->rank - 1];
+    if (from->rank > 3)
+        dims[2] = vf_dim_mul(cx->symbols, dims[2], from->dims[from->rank == 4 ? 1 : 2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
     return VF_OK;
 }

@@ -20,6 +20,8 @@
 #include "passes/match/facts.h"
 #include "passes/pass.h"
 #include "passes/pointwise/act.h"
+#include "passes/pointwise/fold_scale.h"
+#include "passes/pointwise/gate.h"
 #include "passes/pointwise/scale.h"
 
 typedef struct ReluOptions {
@@ -27,10 +29,11 @@ typedef struct ReluOptions {
     double alpha;
     const char *gain, *shift; /* a number or "auto" */
     int length;               /* 0 all keys, 1 those the mask leaves */
-    int qk_norm;
+    int qk_norm, fold_scale;
+    int gate; /* VfGateKind */
 } ReluOptions;
 
-enum { N_OPTION = 6 };
+enum { N_OPTION = 8 };
 
 /* Of relu over normal logits, with logits of variance one: a gain of √(2π) or a shift c with
  * φ(c) + cΦ(c) = 1 makes the weights of a row sum to one on average. */
@@ -61,7 +64,7 @@ static const VfOption option[] = {
      .offset = offsetof(ReluOptions, shift),
      .def = "0"},
     {.name = "L",
-     .help = "number of keys divided by: all of them, or those a constant mask leaves to each row",
+     .help = "number of keys divided by: all of them, or those the masks leave to each row",
      .type = VF_OPTION_CHOICE,
      .offset = offsetof(ReluOptions, length),
      .def = "constant",
@@ -72,6 +75,18 @@ static const VfOption option[] = {
      .offset = offsetof(ReluOptions, qk_norm),
      .def = "off",
      .choices = "off|on"},
+    {.name = "fold-scale",
+     .help = "move the factors of scores and weights into the layers around (on or off)",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(ReluOptions, fold_scale),
+     .def = "off",
+     .choices = "off|on"},
+    {.name = "gate",
+     .help = "multiply the output by a layer of the tokens, which starts as one",
+     .type = VF_OPTION_CHOICE,
+     .offset = offsetof(ReluOptions, gate),
+     .def = "off",
+     .choices = "off|identity|silu"},
     {0},
 };
 
@@ -85,46 +100,28 @@ typedef struct Work {
     VfRewrite *rw;
     VfValue *logits; /* what h is applied to */
     bool is_cast;    /* the softmax stood between Casts, which go away with it */
+    VfReluFoldCx fold_cx;
+    VfReluFold fold;
+    VfGate gate;
 } Work;
-
-/* --- what goes away with the softmax --- */
-
-/* S of S - max(S) over the keys: softmax does not see the difference, h would. */
-static VfValue *without_maximum(const VfAttention *site, VfValue *logits)
-{
-    const VfNode *sub = vf_def_if(logits, VF_OP_SUB);
-    const VfNode *max = sub != NULL ? vf_def_if(vf_node_in(sub, 1), VF_OP_REDUCE_MAX) : NULL;
-    int64_t axis[VF_AXIS_MAX];
-    bool is_row_maximum = max != NULL && vf_node_in(max, 0) == vf_node_in(sub, 0) &&
-                          vf_reduce_axes(max, axis) == 1 && axis[0] == site->key_axis;
-    return is_row_maximum ? vf_node_in(sub, 0) : logits;
-}
-
-/* Softmax computed in a wider dtype: every reader casts back to what the logits were. */
-static bool is_cast_pair(const VfValue *logits, const VfValue *weights)
-{
-    const VfNode *cast = vf_def_if(logits, VF_OP_CAST);
-    const VfValue *x = cast != NULL ? vf_node_in(cast, 0) : NULL;
-    if (x == NULL || !vf_dtype_info(x->type.dtype)->is_float || vf_value_is_output(weights))
-        return false;
-    for (const VfUse *use = weights->first_use; use != NULL; use = use->next)
-        if (use->node->op != VF_OP_CAST || vf_node_int(use->node, "to") != (int64_t)x->type.dtype)
-            return false;
-    return weights->n_use > 0;
-}
 
 /* --- building --- */
 
-/* gain L^-alpha h(logits + shift) */
-static VfValue *build_weights(const Work *work, VfValue *logits)
+/* gain L^-alpha h(logits + shift); `kept` tells the keys left to each row, or is NULL. */
+static VfValue *build_weights(const Work *work, VfValue *logits, VfValue *kept)
 {
     VfRewrite *rw = work->rw;
     if (fabs(work->scale.shift) > 0.0)
         logits = vf_rewrite_binary(rw, VF_OP_ADD, logits,
                                    vf_rewrite_scalar(rw, work->logits->type.dtype,
                                                      work->scale.shift, "shift"));
+    VfValue *weights = work->act->build(rw, logits);
+    if (work->fold.folds_weights)
+        return weights;
+    if (kept != NULL)
+        return vf_relu_scale_by_kept(rw, &work->scale, kept, work->logits, weights);
     return vf_relu_scale_weights(rw, work->cx->model->arena, work->site, &work->scale,
-                                 work->logits, work->act->build(rw, logits));
+                                 work->logits, weights);
 }
 
 static void replace_weights(const Work *work, VfValue *weights)
@@ -136,6 +133,18 @@ static void replace_weights(const Work *work, VfValue *weights)
     }
     for (const VfUse *use = old->first_use; use != NULL; use = use->next)
         vf_rewrite_replace(work->rw, vf_node_out(use->node, 0), weights);
+}
+
+static void write_fold(const VfReluFold *fold, VfText *text)
+{
+    if (fold->folds_scores)
+        vf_text_printf(text, ", scale of the scores in the weights of the %s", fold->scores_into);
+    if (fold->folds_weights)
+        vf_text_printf(text, ", scale of the weights in those of the %s", fold->weights_into);
+    if (fold->why_not_scores != NULL)
+        vf_text_printf(text, "; scale of the scores stays: %s", fold->why_not_scores);
+    if (fold->why_not_weights != NULL)
+        vf_text_printf(text, "; scale of the weights stays: %s", fold->why_not_weights);
 }
 
 static VfStatus commit_site(Work *work, VfErr *err)
@@ -152,44 +161,111 @@ static VfStatus commit_site(Work *work, VfErr *err)
         vf_text_printf(&text, ", gain %g", work->scale.gain);
     if (fabs(work->scale.shift) > 0.0)
         vf_text_printf(&text, ", shift %g", work->scale.shift);
-    vf_text_printf(&text, "%s%s", work->scale.is_valid ? ", valid keys" : "",
-                   work->options->qk_norm ? ", qk-norm" : "");
+    vf_text_printf(&text, "%s%s%s", work->scale.is_valid ? ", valid keys" : "",
+                   work->options->qk_norm ? ", qk-norm" : "",
+                   work->options->gate != VF_GATE_OFF ? ", gate" : "");
+    write_fold(&work->fold, &text);
     VF_TRY(vf_text_get(&text, &note, err));
     vf_rewrite_note(work->rw, "%.*s", (int)note.size, note.data);
     return vf_rewrite_commit(work->rw, err);
 }
 
-/* The operator gives way to plain nodes around the function. */
-static VfStatus rewrite_fused(Work *work, VfErr *err)
+/* The operator gives way to plain nodes around the function. Returns what takes the place of its
+ * result. */
+static VfValue *rewrite_fused(Work *work)
 {
+    VfRewrite *rw = work->rw;
+    VfArena *arena = work->cx->model->arena;
     VfUnfused x;
-    vf_unfuse(work->rw, work->site, &x);
-    work->logits = vf_unfuse_logits(&x, vf_unfuse_scores(&x), work->act->need);
+    vf_unfuse(rw, work->site, &x);
+    if (work->options->qk_norm) {
+        x.q = vf_qk_norm_of(rw, arena, x.q, work->site->d.k);
+        x.k = vf_qk_norm_of(rw, arena, x.k, work->site->d.k);
+    }
+    if (work->fold.folds_scores)
+        x.scale = 1.0;
+    VfValue *scores = vf_unfuse_scores(&x);
+    work->logits = vf_unfuse_logits(&x, scores, work->act->need);
     if (work->logits == NULL)
-        return vf_rewrite_commit(work->rw, err); /* reports the failure */
-    VfValue *o = vf_rewrite_binary(work->rw, VF_OP_MATMUL, build_weights(work, work->logits), x.v);
-    vf_rewrite_replace(work->rw, work->site->out, vf_unfuse_join(&x, o));
-    return commit_site(work, err);
+        return NULL;
+    VfValue *kept = work->scale.is_valid ? vf_unfuse_kept(&x, scores) : NULL;
+    VfValue *weights = build_weights(work, work->logits, kept);
+    VfValue *out = vf_unfuse_join(&x, vf_rewrite_binary(rw, VF_OP_MATMUL, weights, x.v));
+    vf_rewrite_replace(rw, work->site->out, out);
+    return out;
+}
+
+/* Why the masks cannot be kept, or NULL: the softmax gives way to the function. */
+static const char *rewrite_plain(Work *work)
+{
+    VfArena *arena = work->cx->model->arena;
+    VfMaskGuard guard = {work->rw, arena, work->site, NULL};
+    work->logits = vf_relu_fold_logits(&work->fold_cx, &work->fold, work->logits);
+    VfValue *logits = vf_act_guard_masks(&guard, work->act, work->logits);
+    if (guard.why != NULL)
+        return guard.why;
+    if (work->options->qk_norm)
+        vf_qk_norm_insert(work->rw, arena, work->site);
+    replace_weights(work, build_weights(work, logits, NULL));
+    return NULL;
+}
+
+/* One attempt; VF_DIFFERS or VF_UNSUPPORTED when weights cannot take the factors of the plan. */
+static VfStatus rewrite_once(Work *work, const char **why, VfErr *err)
+{
+    VfPassCx *cx = work->cx;
+    const VfAttention *site = work->site;
+    VfValue *out = site->out;
+    work->rw = vf_rewrite_begin(cx->journal, site->norm_node,
+                                (VfRewriteInfo){cx->pass, "softmax-to-relu", site->label, NULL});
+    VF_TRY_ALLOC(work->rw, err);
+    VF_TRY(vf_relu_fold_apply(work->rw, &work->fold_cx, &work->fold, err));
+    if (vf_is_fused(site))
+        out = rewrite_fused(work);
+    else if ((*why = rewrite_plain(work)) != NULL)
+        return VF_OK;
+    if (work->options->gate != VF_GATE_OFF)
+        vf_gate_insert(work->rw, cx->model->arena, site, &work->gate,
+                       (VfGateKind)work->options->gate, out);
+    return work->logits == NULL ? vf_rewrite_commit(work->rw, err) /* reports the failure */
+                                : commit_site(work, err);
+}
+
+static VfStatus plan_fold(Work *work, VfErr *err)
+{
+    const VfAttention *site = work->site;
+    bool is_fused = vf_is_fused(site), is_valid = work->scale.is_valid;
+    work->fold = (VfReluFold){0};
+    work->fold_cx = (VfReluFoldCx){
+        .arena = work->cx->arena,
+        .model = work->cx->model,
+        .site = site,
+        .act = work->act,
+        .scale = &work->scale,
+        .keys = is_fused ? site->n_k : vf_dim_at(work->logits, site->key_axis),
+        .is_by_row = is_valid && (is_fused ? vf_unfuse_may_remove(site)
+                                           : vf_relu_has_valid(site, work->logits)),
+        .has_qk_norm = work->options->qk_norm != 0};
+    return work->options->fold_scale ? vf_relu_fold_plan(&work->fold_cx, &work->fold, err) : VF_OK;
 }
 
 static VfStatus rewrite_site(Work *work, VfErr *err)
 {
-    VfPassCx *cx = work->cx;
-    const VfAttention *site = work->site;
-    work->rw = vf_rewrite_begin(cx->journal, site->norm_node,
-                                (VfRewriteInfo){cx->pass, "softmax-to-relu", site->label, NULL});
-    VF_TRY_ALLOC(work->rw, err);
-    if (vf_is_fused(site))
-        return rewrite_fused(work, err);
-    VfMaskGuard guard = {work->rw, cx->model->arena, site, NULL};
-    VfValue *logits = vf_act_guard_masks(&guard, work->act, work->logits);
-    if (guard.why != NULL)
-        return vf_pass_refuse(cx, site->label, site->norm_node, err, "act=%s: %s", work->act->name,
-                              guard.why);
-    if (work->options->qk_norm)
-        vf_qk_norm_insert(work->rw, cx->model->arena, site);
-    replace_weights(work, build_weights(work, logits));
-    return commit_site(work, err);
+    static const char *const small = "a new weight would not hold its number";
+    const char *why = NULL;
+    VfValue *logits = work->logits;
+    VF_TRY(plan_fold(work, err));
+    VfStatus status = rewrite_once(work, &why, err);
+    bool has_fold = work->fold.folds_scores || work->fold.folds_weights;
+    if (has_fold && (status == VF_DIFFERS || status == VF_UNSUPPORTED)) {
+        work->logits = logits;
+        work->fold = (VfReluFold){.why_not_scores = small, .why_not_weights = small};
+        status = rewrite_once(work, &why, err);
+    }
+    VF_TRY(status);
+    return why == NULL ? VF_OK
+                       : vf_pass_refuse(work->cx, work->site->label, work->site->norm_node, err,
+                                        "act=%s: %s", work->act->name, why);
 }
 
 /* --- sites --- */
@@ -210,16 +286,22 @@ static const char *why_not(const Work *work)
 }
 
 /* Why the options cannot be met at a site whose logits are known, or NULL. */
-static const char *why_not_options(const Work *work)
+static const char *why_not_options(Work *work)
 {
     const VfAttention *site = work->site;
     bool is_masked = site->mask != VF_MASK_NONE || site->n_term > 0;
     if (work->act->need == VF_MASK_NEEDS_ZERO && is_masked && fabs(work->scale.shift) > 0.0)
         return "act=identity: a shift would give removed keys a weight";
-    if (vf_is_fused(site) && (work->scale.is_valid || work->options->qk_norm))
-        return "L=valid and qk-norm=on do not look into fused operators";
-    const char *why = work->scale.is_valid ? vf_relu_why_not_valid(site, work->logits) : NULL;
-    return why == NULL && work->options->qk_norm ? vf_qk_norm_why_not(site) : why;
+    const char *why = work->scale.is_valid && !vf_is_fused(site)
+                          ? vf_relu_why_not_valid(site, work->logits)
+                          : NULL;
+    if (why == NULL && work->options->qk_norm)
+        why = vf_qk_norm_why_not(site);
+    if (why == NULL && work->options->gate != VF_GATE_OFF) {
+        vf_gate_find(site, &work->gate);
+        why = work->gate.why;
+    }
+    return why;
 }
 
 static VfStatus visit_site(Work *work, VfErr *err)
@@ -228,12 +310,8 @@ static VfStatus visit_site(Work *work, VfErr *err)
     const char *why = site->kind == VF_ATTENTION_OTHER ? site->why : why_not(work);
     if (why != NULL)
         return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);
-    if (!vf_is_fused(site)) {
-        work->logits = without_maximum(site, site->logits);
-        work->is_cast = is_cast_pair(work->logits, vf_node_out(site->norm_node, 0));
-        if (work->is_cast)
-            work->logits = vf_node_in(work->logits->def, 0);
-    }
+    work->is_cast = false;
+    work->logits = vf_is_fused(site) ? NULL : vf_relu_logits(site, &work->is_cast);
     why = why_not_options(work);
     if (why != NULL)
         return vf_pass_refuse(work->cx, site->label, site->norm_node, err, "%s", why);

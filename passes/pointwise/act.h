@@ -30,4 +30,9 @@ typedef struct VfMaskGuard {
  * pointwise/mask.c */
 VfValue *vf_act_guard_masks(VfMaskGuard *guard, const VfAct *act, VfValue *logits);
 
+/* What the function is applied to at a site that is not fused: the logits, without a maximum that
+ * is subtracted. `*is_cast`: the softmax was computed in a wider dtype; the Casts around it go
+ * away. pointwise/softmax.c */
+VfValue *vf_relu_logits(const VfAttention *site, bool *is_cast);
+
 #endif

@@ -3,6 +3,7 @@
  * Source: arXiv 2309.08586, section 4; spec of the conversion passes, section 1.4.
  */
 #include "passes/match/facts.h"
+#include "passes/pointwise/fold_scale.h"
 #include "passes/pointwise/scale.h"
 
 enum { N_STEP_MAX = 8, LAYER_NORM_OPSET = 17 };
@@ -64,6 +65,13 @@ static bool find_operands(const VfAttention *site, Operand *q, Operand *k)
     return false;
 }
 
+bool vf_relu_owns_operands(const VfAttention *site)
+{
+    Operand q, k;
+    return find_operands(site, &q, &k) && vf_value_single_user(site->q) != NULL &&
+           vf_value_single_user(site->k) != NULL;
+}
+
 static bool has_width(const VfValue *x, const Operand *operand, VfDim width)
 {
     return x->type.rank >= 2 && vf_dtype_info(x->type.dtype)->is_float &&
@@ -75,6 +83,8 @@ const char *vf_qk_norm_why_not(const VfAttention *site)
     Operand q, k;
     if (vf_graph_opset(site->graph, vf_bytes("")) < LAYER_NORM_OPSET)
         return "qk-norm: the opset has no LayerNormalization";
+    if (vf_is_fused(site))
+        return vf_dim_is_known(site->d) ? NULL : "qk-norm: the head width is not known";
     if (!find_operands(site, &q, &k))
         return "qk-norm: queries and keys are not followed to a MatMul of their own";
     if (!vf_dim_is_known(site->d) || !has_width(site->q, &q, site->d) ||
@@ -92,21 +102,27 @@ static VfValue *swap_last_two(VfRewrite *rw, VfValue *x)
     return vf_rewrite_transpose(rw, x, rank, perm);
 }
 
-static void insert(VfRewrite *rw, VfArena *arena, const Operand *operand, int64_t width)
+VfValue *vf_qk_norm_of(VfRewrite *rw, VfArena *arena, VfValue *x, int64_t width)
 {
-    VfValue *x = vf_node_in(operand->reader, operand->slot);
-    VfDtype dtype = x->type.dtype;
     VfTensor *ones = NULL;
     void *data = NULL;
-    if (vf_tensor_new(arena, dtype, 1, &width, &ones, &data, NULL) == VF_OK) {
+    if (x == NULL)
+        return NULL;
+    if (vf_tensor_new(arena, x->type.dtype, 1, &width, &ones, &data, NULL) == VF_OK) {
         for (size_t i = 0; i < ones->count; i++)
-            vf_tensor_put_double(data, dtype, i, 1.0);
+            vf_tensor_put_double(data, x->type.dtype, i, 1.0);
     }
-    VfValue *in[2] = {operand->is_last ? x : swap_last_two(rw, x),
-                      vf_rewrite_const(rw, ones, "norm_scale")};
+    VfValue *in[2] = {x, vf_rewrite_const(rw, ones, "norm_scale")};
     VfValue *y = vf_rewrite_node(rw, VF_OP_LAYER_NORMALIZATION, 2, in);
     vf_rewrite_int(rw, "axis", -1);
     vf_rewrite_float(rw, "epsilon", norm_epsilon);
+    return y;
+}
+
+static void insert(VfRewrite *rw, VfArena *arena, const Operand *operand, int64_t width)
+{
+    VfValue *x = vf_node_in(operand->reader, operand->slot);
+    VfValue *y = vf_qk_norm_of(rw, arena, operand->is_last ? x : swap_last_two(rw, x), width);
     vf_rewrite_set_in(rw, operand->reader, operand->slot,
                       operand->is_last ? y : swap_last_two(rw, y));
 }

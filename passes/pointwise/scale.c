@@ -6,11 +6,6 @@
 
 #include "passes/match/facts.h"
 
-/* An added number from `mask_level` down removes a key. */
-static const double mask_level = -100.0;
-
-enum { N_VIEW_MAX = 8 };
-
 VfStatus vf_relu_read_number(const char *name, const char *text, double for_auto, double *number,
                              VfErr *err)
 {
@@ -22,114 +17,6 @@ VfStatus vf_relu_read_number(const char *name, const char *text, double for_auto
     if (!is_auto && (end == text || *end != '\0' || !isfinite(*number)))
         return vf_fail(err, VF_USAGE, "option '%s': '%s' is neither auto nor a number", name, text);
     return VF_OK;
-}
-
-/* --- keys left by the mask --- */
-
-/* The one term that removes keys; NULL with `*why` set when there are several, or one that may. */
-static const VfLogitTerm *only_mask(const VfAttention *site, const char **why)
-{
-    const VfLogitTerm *mask = NULL;
-    for (int32_t i = 0; i < site->n_term; i++) {
-        const VfLogitTerm *term = &site->term[i];
-        if (!term->is_mask && isnan(term->lowest) && term->node->op == VF_OP_ADD)
-            *why = "L=valid: what may be a mask is only known at run time";
-        if (!term->is_mask || term->node->op == VF_OP_MAX)
-            continue;
-        if (mask != NULL)
-            *why = "L=valid: several masks are added to the scores";
-        mask = term;
-    }
-    if (mask == NULL && site->mask != VF_MASK_NONE)
-        *why = "L=valid: what may be a mask is only known at run time";
-    if (site->n_term == VF_ATTENTION_TERM_MAX)
-        *why = "L=valid: too many terms are added to the scores";
-    return *why == NULL ? mask : NULL;
-}
-
-/* Is `sum` the logits but for views and casts? `*is_viewed`: in other dims. */
-static bool is_logits(const VfValue *sum, const VfValue *logits, bool *is_viewed)
-{
-    *is_viewed = false;
-    for (int32_t i = 0; i < N_VIEW_MAX && logits != NULL && logits != sum; i++) {
-        const VfNode *node = logits->def;
-        bool is_view = node != NULL && (node->op == VF_OP_RESHAPE || node->op == VF_OP_SQUEEZE ||
-                                        node->op == VF_OP_UNSQUEEZE);
-        if (node == NULL || (!is_view && !vf_is_carrier(node)))
-            return false;
-        *is_viewed = *is_viewed || is_view;
-        logits = vf_node_in(node, 0);
-    }
-    return logits == sum;
-}
-
-/* Does the Where fill places where its condition holds? -1: not told. */
-static int32_t fills_where_true(const VfNode *node)
-{
-    bool first = vf_value_const(vf_node_in(node, 1)) != NULL;
-    bool second = vf_value_const(vf_node_in(node, 2)) != NULL;
-    return first == second ? -1 : first ? 1 : 0;
-}
-
-const char *vf_relu_why_not_valid(const VfAttention *site, VfValue *logits)
-{
-    const char *why = NULL;
-    bool is_viewed;
-    const VfLogitTerm *mask = only_mask(site, &why);
-    if (mask == NULL)
-        return why;
-    const VfTensor *t = vf_value_const(mask->value);
-    const VfValue *sum = vf_node_out(mask->node, 0);
-    VfOp op = mask->node->op;
-    if (t == NULL || (op != VF_OP_ADD && (op != VF_OP_WHERE || fills_where_true(mask->node) < 0)))
-        return "L=valid: the mask is not a constant that is added or chosen by";
-    if (!is_logits(sum, logits, &is_viewed))
-        return "L=valid: something is done to the scores behind the mask";
-    if (site->key_axis != logits->type.rank - 1 || t->rank < 1 ||
-        !vf_dim_is(vf_dim_at(logits, -1), t->dims[t->rank - 1]))
-        return "L=valid: the mask has no axis of keys";
-    return NULL;
-}
-
-/* gain max(1, L_i)^-alpha for each row of the mask. */
-static VfValue *row_factors(VfRewrite *rw, VfArena *arena, const VfLogitTerm *mask,
-                            const VfReluScale *scale, VfDtype dtype)
-{
-    const VfTensor *t = vf_value_const(mask->value);
-    bool is_where = mask->node->op == VF_OP_WHERE;
-    bool is_removed_by = is_where && fills_where_true(mask->node) == 1;
-    int64_t dims[VF_AXIS_MAX];
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    for (int32_t i = 0; i < t->rank && i < VF_AXIS_MAX; i++)
-        dims[i] = i == t->rank - 1 ? 1 : t->dims[i];
-    if (t->rank > VF_AXIS_MAX ||
-        vf_tensor_new(arena, dtype, t->rank, dims, &tensor, &data, NULL) != VF_OK)
-        return vf_rewrite_const(rw, NULL, "row_share");
-    size_t n_key = (size_t)t->dims[t->rank - 1];
-    for (size_t row = 0; row < tensor->count; row++) {
-        double count = 0.0;
-        for (size_t k = 0; k < n_key; k++) {
-            double x = vf_tensor_get_double(t, row * n_key + k);
-            bool is_set = is_where ? fabs(x) > 0.0 : x > mask_level;
-            count += is_set != is_removed_by ? 1.0 : 0.0;
-        }
-        vf_tensor_put_double(data, dtype, row, scale->gain * pow(fmax(count, 1.0), -scale->alpha));
-    }
-    return vf_rewrite_const(rw, tensor, "row_share");
-}
-
-/* The mask may be added where windows are apart; the rows are scaled in those dims. */
-static VfValue *scale_rows(VfRewrite *rw, VfValue *sum, VfValue *logits, VfValue *factors,
-                           VfValue *weights)
-{
-    bool is_viewed;
-    if (is_logits(sum, logits, &is_viewed) && !is_viewed)
-        return vf_rewrite_binary(rw, VF_OP_MUL, weights, factors);
-    VfValue *apart = vf_rewrite_binary(rw, VF_OP_RESHAPE, weights,
-                                       vf_rewrite_unary(rw, VF_OP_SHAPE, sum));
-    return vf_rewrite_binary(rw, VF_OP_RESHAPE, vf_rewrite_binary(rw, VF_OP_MUL, apart, factors),
-                             vf_rewrite_unary(rw, VF_OP_SHAPE, logits));
 }
 
 /* --- all keys --- */
@@ -172,13 +59,10 @@ static VfValue *scale_at_run_time(VfRewrite *rw, const VfAttention *site, const 
 VfValue *vf_relu_scale_weights(VfRewrite *rw, VfArena *arena, const VfAttention *site,
                                const VfReluScale *scale, VfValue *logits, VfValue *weights)
 {
-    const char *why = NULL;
     VfDtype dtype = logits->type.dtype;
     VfDim keys = vf_dim_at(logits, site->key_axis);
-    const VfLogitTerm *mask = scale->is_valid ? only_mask(site, &why) : NULL;
-    if (mask != NULL)
-        return scale_rows(rw, vf_node_out(mask->node, 0), logits,
-                          row_factors(rw, arena, mask, scale, dtype), weights);
+    if (scale->is_valid && vf_relu_has_valid(site, logits))
+        return vf_relu_scale_valid(rw, arena, site, scale, logits, weights);
     if (fabs(scale->alpha) <= 0.0 || vf_dim_is(keys, 1))
         return times(rw, weights, scale->gain, dtype, "gain");
     if (!vf_dim_is_known(keys))

@@ -25,7 +25,8 @@ static VfStatus places_from(VfLower *cx, VfLowValue *first, int64_t n, VfLowValu
     return vf_low_binary(cx, "add", *out, first, out, err);
 }
 
-/* Rows of a cos or sin table for B x S positions, as B x 1 x S x half; B is 1 when all are alike. */
+/* Rows of a cos or sin table for B x S positions, as B x 1 x S x half; B is 1 when all rows are
+ * alike. */
 static VfStatus rotary_table(VfLower *cx, VfLowCall *call, int32_t slot, int32_t place_slot,
                              const VfLowValue *x, VfLowValue **out, VfErr *err)
 {

@@ -260,6 +260,8 @@ static VfStatus emit(Emit *cx, const char *path, VfErr *err)
     if (options.weights_in_c && options.weights_dtype != VF_EMIT_F32)
         return vf_fail(err, VF_USAGE, "weights in C are not widened, so they cannot be stored "
                        "narrow");
+    if (options.is_single_file && cx->n_model > 1)
+        return vf_fail(err, VF_USAGE, "a single file holds one model, not two");
     for (int32_t i = 0; i < cx->n_model; i++) {
         VF_TRY(lower(cx, &cx->source[i], err));
         VF_TRY(describe(cx, &cx->source[i], &cx->model[i], err));

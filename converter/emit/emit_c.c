@@ -53,7 +53,7 @@ static VfStatus add_sources(Emission *cx, VfErr *err)
         if (strncmp(source->path, executor_folder, skip) == 0)
             VF_TRY(vf_emit_folder_add(&cx->folder, source->path + skip, source->data, source->size,
                                       err));
-        else if (cx->kernels.has[i])
+        else if (cx->kernels.has[i] && !cx->options->is_single_file)
             VF_TRY(vf_emit_folder_add(&cx->folder, source->path, source->data, source->size, err));
     }
     return VF_OK;
@@ -67,9 +67,11 @@ static VfStatus add_model_c(Emission *cx, const VfEmitProgram *program, VfErr *e
     vf_text_init(&text, cx->arena);
     vf_emit_front_matter(program, "The steps of a compiled model.", &text);
     vf_text_printf(&text, "#include \"%s.h\"\n\n", program->stem);
-    if (program->weights.n_narrow > 0)
+    if (cx->options->is_single_file)
+        vf_emit_kernels(&cx->kernels, cx->arena, &text);
+    else if (program->weights.n_narrow > 0)
         vf_text_string(&text, "#include \"runtime/kernels/half.h\"\n");
-    if (program->n_kernel > 0)
+    if (!cx->options->is_single_file && program->n_kernel > 0)
         vf_text_string(&text, "#include \"runtime/kernels/variant.h\"\n\n");
     vf_emit_model_c(program, &text);
     return add_text(cx, vf_arena_printf(cx->arena, "%s.c", program->stem), &text, err);

@@ -39,6 +39,8 @@ void vf_emit_front_matter(const VfEmitProgram *program, const char *what, VfText
 /* model.h, and model.c behind its includes. */
 void vf_emit_model_h(const VfEmitProgram *program, VfText *text);
 void vf_emit_model_c(const VfEmitProgram *program, VfText *text);
+/* The text of the kernels in one piece, each header once, behind the includes of model.c. */
+void vf_emit_kernels(const VfEmitSet *kernels, VfArena *arena, VfText *text);
 /* The steps: static const params structs and the function that runs them all. */
 void vf_emit_steps(const VfEmitProgram *program, VfText *text);
 

@@ -136,10 +136,14 @@ static void print_samples(const VfEmitModel *model, bool is_output, VfText *text
 {
     int32_t number = 0;
     for (int32_t i = 0; i < model->n_sample; i++) {
+        VfBytes name = model->sample[i].tensor->name;
         if (model->sample[i].is_output != is_output)
             continue;
         vf_text_printf(text, " \\\n        %s ", is_output ? "--expect" : "--in");
-        vf_spell_shell_word(text, model->sample[i].tensor->name);
+        if (name.size == 0 || memchr(name.data, '\0', name.size) != NULL)
+            vf_text_printf(text, "%d", number);
+        else
+            vf_spell_shell_word(text, name);
         vf_text_printf(text, "=sample/%s_%d.npy", is_output ? "out" : "in", number++);
     }
 }

@@ -1,11 +1,6 @@
 #include "runtime/kernels/conv_unfold.h"
 #include "runtime/kernels/gemm.h"
 
-VFK_GEMM(f32, float)
-VFK_GEMM(f64, double)
-VFK_UNFOLD(f32, float)
-VFK_UNFOLD(f64, double)
-
 /* The unfolded matrix is at the front of scratch, the packed panels behind it. */
 #define CONV(dtype, T) \
     static void unit_##dtype(const VfkArgs *args, const VfkConvUnit *unit) \

@@ -2,13 +2,10 @@
 
 #include "runtime/kernels/conv_unfold.h"
 
-VFK_UNFOLD(f32, float)
-VFK_UNFOLD(f64, double)
-
 /* The bias is put first and the product added to it. One pixel or one channel is a product with
  * a vector. Dimensions fit int: lowering chooses another variant where they do not. */
 #define CONV(dtype, T, gemm) \
-    static void unit_##dtype(const VfkArgs *args, const VfkConvUnit *unit) \
+    static void blas_unit_##dtype(const VfkArgs *args, const VfkConvUnit *unit) \
     { \
         const VfkConvParams *params = args->params; \
         const int64_t depth = params->in_channels * vfk_volume(params->kernel); \
@@ -39,7 +36,7 @@ VFK_UNFOLD(f64, double)
     { \
         for (int64_t u = args->begin; u < args->end; u++) { \
             const VfkConvUnit unit = vfk_conv_unit(args->params, u); \
-            unit_##dtype(args, &unit); \
+            blas_unit_##dtype(args, &unit); \
         } \
     }
 

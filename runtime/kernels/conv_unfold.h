@@ -64,8 +64,8 @@ static inline void vfk_inside(int64_t first, int64_t n, int64_t stride, int64_t 
 /* Define unfold_dtype: fill `rows` (channels * kernel volume rows of `unit->pixels`). */
 #define VFK_UNFOLD(dtype, T) \
     /* Part of one output row: n pixels from column `first`. `line` is the input row or NULL. */ \
-    static void unfold_line_##dtype(const VfkConvParams *params, const T *line, int64_t shift, \
-                                    int64_t first, int64_t n, T *row) \
+    static inline void unfold_line_##dtype(const VfkConvParams *params, const T *line, \
+                                           int64_t shift, int64_t first, int64_t n, T *row) \
     { \
         const int64_t stride = params->stride[2]; \
         int64_t begin = n, end = n; \
@@ -87,8 +87,8 @@ static inline void vfk_inside(int64_t first, int64_t n, int64_t stride, int64_t 
         } \
     } \
     /* One row of the matrix: kernel position k of the channel `plane`. */ \
-    static void unfold_row_##dtype(const VfkConvParams *params, const VfkConvUnit *unit, \
-                                   const T *plane, const int64_t k[3], T *row) \
+    static inline void unfold_row_##dtype(const VfkConvParams *params, const VfkConvUnit *unit, \
+                                          const T *plane, const int64_t k[3], T *row) \
     { \
         int64_t shift[3]; \
         for (int axis = 0; axis < 3; axis++) { \
@@ -109,8 +109,8 @@ static inline void vfk_inside(int64_t first, int64_t n, int64_t stride, int64_t 
             unfold_line_##dtype(params, line, shift[2], first, n, row + done); \
         } \
     } \
-    static void unfold_##dtype(const VfkConvParams *params, const VfkConvUnit *unit, const T *x, \
-                               T *rows) \
+    static inline void unfold_##dtype(const VfkConvParams *params, const VfkConvUnit *unit, \
+                                      const T *x, T *rows) \
     { \
         for (int64_t c = 0; c < params->in_channels; c++, x += vfk_volume(params->in_dim)) { \
             for (int64_t k = 0; k < vfk_volume(params->kernel); k++, rows += unit->pixels) { \
@@ -121,5 +121,8 @@ static inline void vfk_inside(int64_t first, int64_t n, int64_t stride, int64_t 
             } \
         } \
     }
+
+VFK_UNFOLD(f32, float)
+VFK_UNFOLD(f64, double)
 
 #endif

@@ -141,4 +141,7 @@
         } \
     }
 
+VFK_GEMM(f32, float)
+VFK_GEMM(f64, double)
+
 #endif

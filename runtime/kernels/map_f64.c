@@ -2,7 +2,7 @@
 
 #define MAP(op, expr) VFK_MAP(op, f64, double, expr)
 
-static inline double clamp01(double v)
+static inline double clamp01_f64(double v)
 {
     double t = v < 0.0 ? 0.0 : v;
     return t > 1.0 ? 1.0 : t;
@@ -56,13 +56,13 @@ MAP(silu, v * sigmoid(a * v))
 MAP(softplus, softplus(v))
 MAP(mish, v * tanh(softplus(v)))
 MAP(softsign, v / (1.0 + fabs(v)))
-MAP(hard_swish, v * clamp01(v * (1.0 / 6.0) + 0.5))
+MAP(hard_swish, v * clamp01_f64(v * (1.0 / 6.0) + 0.5))
 MAP(leaky_relu, v < 0.0 ? a * v : v)
 MAP(elu, v < 0.0 ? a * expm1(v) : v)
 MAP(selu, b * (v > 0.0 ? v : a * expm1(v)))
 MAP(celu, v < 0.0 ? a * expm1(v / a) : v)
 MAP(thresholded_relu, v > a ? v : 0.0)
-MAP(hard_sigmoid, clamp01(a * v + b))
+MAP(hard_sigmoid, clamp01_f64(a * v + b))
 MAP(shrink, v < -a ? v + b : v > a ? v - b : 0.0)
 MAP(affine, a * v + b)
 VFK_MAP_CLIP(f64, double, (double)-INFINITY, (double)INFINITY)

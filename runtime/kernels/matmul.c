@@ -1,9 +1,6 @@
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/matmul_unit.h"
 
-VFK_GEMM(f32, float)
-VFK_GEMM(f64, double)
-
 /* c = alpha * c + beta * bias over the rows of a unit. */
 #define FINISH(dtype, T) \
     static void finish_##dtype(const VfkMatmulParams *params, int64_t rows, const T *bias, T *c) \

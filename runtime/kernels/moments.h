@@ -57,4 +57,7 @@ enum { VFK_MOMENT_LANES = 16 };
         } \
     }
 
+VFK_MOMENTS(f32, float)
+VFK_MOMENTS(f64, double)
+
 #endif

@@ -1,8 +1,5 @@
 #include "runtime/kernels/moments.h"
 
-VFK_MOMENTS(f32, float)
-VFK_MOMENTS(f64, double)
-
 #define BATCH_NORM(dtype, T) \
     void VFK_FN(batch_norm, dtype)(const VfkArgs *args) \
     { \

@@ -1,8 +1,5 @@
 #include "runtime/kernels/moments.h"
 
-VFK_MOMENTS(f32, float)
-VFK_MOMENTS(f64, double)
-
 /* y = (x - shift) * scale * weight + bias; weight and bias may be NULL. */
 #define SCALED(dtype, T) \
     static void scaled_##dtype(const T *x, T *y, int64_t n, const T moment[2], \

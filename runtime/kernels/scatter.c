@@ -40,7 +40,7 @@ static void scatter_elements(const VfkArgs *args, int64_t bytes, Apply *apply)
 }
 
 /* The element offset that tuple `tuple` names, or -1 if it is outside. */
-static int64_t tuple_offset(const VfkScatterNdParams *params, const void *index, int64_t tuple)
+static int64_t target_offset(const VfkScatterNdParams *params, const void *index, int64_t tuple)
 {
     int64_t offset = 0;
     for (int64_t j = 0; j < params->depth; j++) {
@@ -62,7 +62,7 @@ static void scatter_nd(const VfkArgs *args, int64_t bytes, Apply *apply)
     }
     copy_data(args, params->n, bytes);
     for (int64_t t = 0; t < params->n_tuple && params->inner > 0; t++) {
-        int64_t at = tuple_offset(params, args->in[1], t);
+        int64_t at = target_offset(params, args->in[1], t);
         if (at >= 0) {
             apply((char *)args->out[0] + at * bytes,
                   (const char *)args->in[2] + t * params->inner * bytes, params->inner,

@@ -7,7 +7,7 @@ enum { LANES = 16, COLUMNS = 32 };
 
 /* The greatest of a row. NaN may be passed over: the exponentials bring it back. */
 #define ROW_MAX(dtype, T) \
-    static T row_max_##dtype(const T *x, int64_t n) \
+    static T row_most_##dtype(const T *x, int64_t n) \
     { \
         T lane[COLUMNS]; \
         for (int64_t l = 0; l < COLUMNS; l++) { \
@@ -71,7 +71,7 @@ enum { LANES = 16, COLUMNS = 32 };
 #define ROWS(dtype, T) \
     static void softmax_row_##dtype(const T *x, T *y, int64_t n) \
     { \
-        const double sum = row_exp_##dtype(x, y, n, row_max_##dtype(x, n), 1); \
+        const double sum = row_exp_##dtype(x, y, n, row_most_##dtype(x, n), 1); \
         const T scale = (T)(1.0 / sum); \
         for (int64_t i = 0; i < n; i++) { \
             y[i] *= scale; \
@@ -79,7 +79,7 @@ enum { LANES = 16, COLUMNS = 32 };
     } \
     static void log_softmax_row_##dtype(const T *x, T *y, int64_t n) \
     { \
-        const T most = row_max_##dtype(x, n); \
+        const T most = row_most_##dtype(x, n); \
         const T shift = (T)log(row_exp_##dtype(x, y, n, most, 0)); \
         for (int64_t i = 0; i < n; i++) { \
             y[i] = (x[i] - most) - shift; \
@@ -88,8 +88,8 @@ enum { LANES = 16, COLUMNS = 32 };
 
 /* `width` lines that lie side by side, `stride` elements between steps of a line. */
 #define COLUMNS_OF(dtype, T, e) \
-    static void columns_##dtype(const T *x, T *y, int64_t n, int64_t stride, int64_t width, \
-                                int take_log) \
+    static void softmax_columns_##dtype(const T *x, T *y, int64_t n, int64_t stride, \
+                                        int64_t width, int take_log) \
     { \
         T most[COLUMNS]; \
         double sum[COLUMNS]; \
@@ -137,7 +137,7 @@ enum { LANES = 16, COLUMNS = 32 };
                 width = 1; \
             } else { \
                 width = vfk_min_i64(vfk_min_i64(COLUMNS, args->end - u), inner - u % inner); \
-                columns_##dtype(x + at, y + at, n, inner, width, take_log); \
+                softmax_columns_##dtype(x + at, y + at, n, inner, width, take_log); \
             } \
         } \
     }

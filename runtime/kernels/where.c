@@ -2,8 +2,8 @@
 #include "runtime/kernels/walk.h"
 
 #define WHERE(dtype, T) \
-    static void row_##dtype(const uint8_t *c, const T *x, const T *y, T *out, \
-                            const int64_t stride[3], int64_t n) \
+    static void choose_row_##dtype(const uint8_t *c, const T *x, const T *y, T *out, \
+                                   const int64_t stride[3], int64_t n) \
     { \
         const int64_t sc = stride[0], sx = stride[1], sy = stride[2]; \
         for (int64_t i = 0; i < n; i++) { \
@@ -27,8 +27,8 @@
         T *out = args->out[0]; \
         for (int64_t i = args->begin, n; i < args->end; i += n) { \
             n = vfk_walk_run(&walk, args->end - i); \
-            row_##dtype(c + walk.offset[0], x + walk.offset[1], y + walk.offset[2], out + i, \
-                        stride, n); \
+            choose_row_##dtype(c + walk.offset[0], x + walk.offset[1], y + walk.offset[2], \
+                               out + i, stride, n); \
             vfk_walk_skip(&walk, n); \
         } \
     }

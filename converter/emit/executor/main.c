@@ -1,7 +1,7 @@
 /* Runs a compiled model on npy files, times it and checks its results.
  *
  *     executor [options]
- *       --in NAME=FILE.npy      an input; inputs not named hold zeros
+ *       --in NAME=FILE.npy      an input, by name or number; inputs not named hold zeros
  *       --out NAME=FILE.npy     write an output
  *       --expect NAME=FILE.npy  compare an output; exit status 1 where it differs
  *       --rtol X --atol X       allowed: atol + rtol |expected|; 1e-4 and 1e-5
@@ -136,7 +136,11 @@ static int find(const ExecutorTensor *tensor, int n, const File *file)
             memcmp(tensor[i].name, file->name, file->name_size) == 0)
             return i;
     }
-    return -1;
+    /* Names may hold what cannot be typed: their number will do, too. */
+    char *end;
+    unsigned long number = strtoul(file->name, &end, 10);
+    int is_number = file->name_size > 0 && end == file->name + file->name_size;
+    return is_number && number < (unsigned long)n ? (int)number : -1;
 }
 
 /* --- weights --- */

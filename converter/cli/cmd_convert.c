@@ -4,7 +4,8 @@
 
 typedef struct Options {
     CommonOptions common;
-    const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after, *calibration;
+    const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after, *calibration,
+        *emit_folder;
     int64_t stop_after, opset, ir_version;
     int external_data;
     bool check, strict;
@@ -32,6 +33,8 @@ static const VfOption table[] = {
     {"strict", "a site that is refused, or a named pass without a site, is an error; nothing is "
      "written", VF_OPTION_BOOL, offsetof(Options, strict)},
     {"dim", "fix a symbolic dimension", VF_OPTION_LIST, offsetof(Options, dim), .value = "NAME=N"},
+    {"emit-c", "then write the result as a C program, for sizes of 1 where dimensions are open",
+     VF_OPTION_STRING, offsetof(Options, emit_folder), .value = "DIR"},
     {"opset", "the opset to write; it is changed before the passes run; 0: that of the model",
      VF_OPTION_INT, offsetof(Options, opset), "0", 0, 1e9},
     {"ir-version", "the IR version to write; 0: that of the model", VF_OPTION_INT,
@@ -238,6 +241,40 @@ static int show(Conversion *cx, VfErr *err)
     return status;
 }
 
+static int emit(Conversion *cx, const VitfoldModel *model, VfErr *err)
+{
+    VitfoldReport *report = NULL;
+    size_t size;
+    VitfoldData *in = vitfold_data_new();
+    if (in == NULL)
+        return (int)vf_no_memory(err);
+    int status = vitfold_data_add_random(in, model, 1, NULL, 0, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_emit_c(model, in, NULL, cx->options->emit_folder, &report, err);
+    vitfold_data_free(in);
+    if (status != VITFOLD_OK)
+        return status;
+    const char *text = vitfold_report_text(report, &size);
+    if (!cx->cli->common->json.is_given)
+        status = cli_print(text, size, err);
+    vitfold_report_free(report);
+    return status;
+}
+
+/* The program is that of the file written, as its digest says. */
+static int emit_written(Conversion *cx, VfErr *err)
+{
+    VitfoldModel *model;
+    if (cx->options->emit_folder == NULL)
+        return VITFOLD_OK;
+    int status = cli_load(cx->cli, cx->out, &model, err);
+    if (status != VITFOLD_OK)
+        return status;
+    status = emit(cx, model, err);
+    vitfold_model_free(model);
+    return status;
+}
+
 static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
 {
     int status = check_words(cx, path, err);
@@ -251,7 +288,9 @@ static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
         status = write_all(cx, err);
     if (status == VITFOLD_OK)
         status = show(cx, err);
-    return status == VITFOLD_OK ? commit_all(cx, err) : status;
+    if (status == VITFOLD_OK)
+        status = commit_all(cx, err);
+    return status == VITFOLD_OK ? emit_written(cx, err) : status;
 }
 
 static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *err)

@@ -1,9 +1,11 @@
 /* What turns the sources into a program: executors.c, Makefile, README.md. */
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "converter/emit/program.h"
 #include "converter/emit/spell.h"
+
+enum { MAX_NUMBER = 32 };
 
 void vf_emit_executors_c(const VfEmitProgram *program, int32_t n, VfText *text)
 {
@@ -131,6 +133,28 @@ static void print_files(const VfEmitProgram *program, int32_t n, VfText *text)
                          "the function |\n| `FILES` | SHA-256 of every file |\n\n");
 }
 
+static bool is_name(const VfEmitModel *model, bool is_output, const char *word)
+{
+    for (int32_t i = 0; i < model->n_sample; i++) {
+        VfBytes name = model->sample[i].tensor->name;
+        if (model->sample[i].is_output == is_output && name.size == strlen(word) &&
+            memcmp(name.data, word, name.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The number of a tensor whose name no word can hold, spelled as no other name is. */
+static void print_number(const VfEmitModel *model, bool is_output, int32_t number, VfText *text)
+{
+    char word[MAX_NUMBER];
+    int width = 1;
+    do
+        snprintf(word, sizeof word, "%0*d", width++, number);
+    while (width < MAX_NUMBER && is_name(model, is_output, word));
+    vf_text_string(text, word);
+}
+
 /* The words that name the samples, inputs or outputs. */
 static void print_samples(const VfEmitModel *model, bool is_output, VfText *text)
 {
@@ -141,7 +165,7 @@ static void print_samples(const VfEmitModel *model, bool is_output, VfText *text
             continue;
         vf_text_printf(text, " \\\n        %s ", is_output ? "--expect" : "--in");
         if (name.size == 0 || memchr(name.data, '\0', name.size) != NULL)
-            vf_text_printf(text, "%d", number);
+            print_number(model, is_output, number, text);
         else
             vf_spell_shell_word(text, name);
         vf_text_printf(text, "=sample/%s_%d.npy", is_output ? "out" : "in", number++);

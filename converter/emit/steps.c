@@ -1,5 +1,4 @@
 /* The plan as C: one block for each step. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

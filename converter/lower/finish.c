@@ -1,5 +1,8 @@
 /* From what the walk collected to a plan. */
 #include "converter/lower/emit.h"
+
+#include <string.h>
+
 #include "runtime/base/text.h"
 
 /* --- the nodes that steps belong to --- */
@@ -35,13 +38,48 @@ static VfStatus shapes_text(VfLower *cx, const VfLowCall *call, const char **out
     return VF_OK;
 }
 
+static const char pass_key[] = "vitfold.pass";
+
+/* Whether `key` is pass_key, or pass_key, a colon and `node`. */
+static bool is_pass_key(VfBytes key, VfBytes node, bool names_node)
+{
+    size_t n = sizeof pass_key - 1;
+    if (key.size < n || memcmp(key.data, pass_key, n) != 0)
+        return false;
+    if (!names_node)
+        return key.size == n;
+    return key.size == n + 1 + node.size && key.data[n] == ':' &&
+           (node.size == 0 || memcmp(key.data + n + 1, node.data, node.size) == 0);
+}
+
+/* The pass that made the node: in this process, or as the file says; NULL if none did. Files that
+ * have no metadata of nodes have it with that of the model. */
+static VfStatus find_pass(VfLower *cx, const VfNode *node, const char **pass, VfErr *err)
+{
+    const VfMeta *found = NULL;
+    *pass = node->origin != NULL ? node->origin->pass : NULL;
+    if (*pass != NULL)
+        return VF_OK;
+    for (const VfMeta *meta = cx->model->meta; meta != NULL && node->name.size > 0;
+         meta = meta->next)
+        found = is_pass_key(meta->key, node->name, true) ? meta : found;
+    for (const VfMeta *meta = node->meta; meta != NULL; meta = meta->next)
+        found = is_pass_key(meta->key, node->name, false) ? meta : found;
+    if (found == NULL)
+        return VF_OK;
+    *pass = vf_arena_copy(cx->arena, found->value.data, found->value.size);
+    VF_TRY_ALLOC(*pass, err);
+    return VF_OK;
+}
+
 VfStatus vf_low_open_node(VfLower *cx, const VfNode *node, VfErr *err)
 {
     VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->node, &cx->cap_node, cx->n_node + 1,
                          sizeof *cx->node, err));
     const char *op = vf_arena_copy(cx->arena, node->op_type.data, node->op_type.size);
     VF_TRY_ALLOC(op, err);
-    const char *pass = node->origin != NULL ? node->origin->pass : NULL;
+    const char *pass;
+    VF_TRY(find_pass(cx, node, &pass, err));
     cx->current_node = (int32_t)cx->n_node;
     cx->node[cx->n_node++] = (VfPlanNode){vf_bytes(vf_node_label(node)), op, pass, ""};
     return VF_OK;

@@ -110,6 +110,11 @@ build both gcc -O1
 (cd both && ./executor --compare $(sample_words . | grep -e --in)) >out 2>&1 || fail "same: $(cat out)"
 grep -q 'equal to the bit' out || fail "--compare of one model with itself: $(cat out)"
 
+# The result of passes, with the pass named in the comments.
+"$vitfold" convert "$repbn" new.onnx -p softmax-to-relu --emit-c new >out 2>&1 || fail "convert: $(cat out)"
+grep -q 'made by softmax-to-relu' new/model.c || fail "no pass in the comments of model.c"
+grep -q "SHA-256 $(sha256sum <new.onnx | cut -d' ' -f1)" new/model.c || fail "SHA-256 of new.onnx"
+
 # What is there: an earlier emission is replaced, anything else is not.
 emit a "$repbn" --random 1
 [ ! -e a/executor ] || fail "an old program is left"

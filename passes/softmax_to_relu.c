@@ -109,7 +109,7 @@ static const char *why_not_options(VfReluSite *work)
     if (why == NULL && work->options->qk_norm)
         why = vf_qk_norm_why_not(site);
     if (why == NULL && work->options->gate != VF_GATE_OFF) {
-        vf_gate_find(site, &work->gate);
+        vf_gate_find(work->axes, site, &work->gate);
         why = work->gate.why;
     }
     return why;
@@ -149,6 +149,8 @@ static VfStatus run(VfPassCx *cx, VfErr *err)
     VfReluSite work = {.cx = cx, .options = cx->options};
     VF_TRY(read_options(&work, err));
     VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
+    if (work.options->gate != VF_GATE_OFF)
+        VF_TRY(vf_axes_new(cx->arena, cx->model, &work.axes, err));
     for (int32_t i = 0; i < found.n_site && vf_pass_may_edit(cx); i++) {
         work.site = &found.site[i];
         if (work.site->kind != VF_ATTENTION_SOFTMAX && work.site->kind != VF_ATTENTION_OTHER)

@@ -9,7 +9,7 @@
 /* b with b / (1 + exp(-b)) = 1 */
 static const double silu_one = 1.2784645427610738;
 
-enum { N_TODO_MAX = 64, N_STEP_MAX = 12 };
+enum { N_TODO_MAX = 64, N_STEP_MAX = 12, N_FACTOR_MAX = 16 };
 
 /* Does the node multiply rows of operand 0 by constant weights? */
 static bool is_linear(const VfNode *node)
@@ -113,19 +113,48 @@ static void find_output(const VfAttention *site, VfGate *gate)
     }
 }
 
-/* Same tokens: the axes before the width are the same. */
-static bool has_same_tokens(const VfValue *x, const VfValue *o)
+/* What the axes before the width count, outermost first. False: not known. */
+static bool list_tokens(const VfAxes *axes, const VfValue *x, VfFactor *list, int32_t *n)
 {
-    if (x->type.rank != o->type.rank || x->type.rank < 2)
-        return false;
+    *n = 0;
     for (int32_t i = 0; i < x->type.rank - 1; i++) {
-        if (!vf_dim_is_same(vf_dim_at(x, i), vf_dim_at(o, i)))
+        const VfAxis *axis = vf_axis_get(axes, x, i);
+        if (vf_dim_is(vf_dim_at(x, i), 1))
+            continue;
+        if (axis == NULL || axis->n == 0 || *n + axis->n > N_FACTOR_MAX)
+            return false;
+        for (int32_t k = 0; k < axis->n; k++)
+            list[(*n)++] = axis->factor[k];
+    }
+    return true;
+}
+
+static bool has_same_dims(const VfValue *x, const VfValue *o)
+{
+    bool is_same = x->type.rank == o->type.rank && x->type.rank >= 2;
+    for (int32_t i = 0; is_same && i < x->type.rank - 1; i++)
+        is_same = vf_dim_is_same(vf_dim_at(x, i), vf_dim_at(o, i));
+    return is_same;
+}
+
+/* Do the rows of both stand in the same order? Flattening them does not change it. */
+static bool has_same_tokens(const VfAxes *axes, const VfValue *x, const VfValue *o)
+{
+    VfFactor of_x[N_FACTOR_MAX], of_o[N_FACTOR_MAX];
+    int32_t n_x = 0, n_o = 0;
+    if (has_same_dims(x, o))
+        return true;
+    if (x->type.rank < 2 || o->type.rank < 2 || !list_tokens(axes, x, of_x, &n_x) ||
+        !list_tokens(axes, o, of_o, &n_o) || n_x != n_o)
+        return false;
+    for (int32_t i = 0; i < n_x; i++) {
+        if (of_x[i].role != of_o[i].role || !vf_dim_is_same(of_x[i].dim, of_o[i].dim))
             return false;
     }
     return true;
 }
 
-void vf_gate_find(const VfAttention *site, VfGate *gate)
+void vf_gate_find(const VfAxes *axes, const VfAttention *site, VfGate *gate)
 {
     *gate = (VfGate){0};
     const VfNode *node = site->norm_node;
@@ -144,7 +173,7 @@ void vf_gate_find(const VfAttention *site, VfGate *gate)
     VfDim in = vf_dim_at(gate->x, -1), out = vf_dim_at(o, -1);
     if (gate->x->graph != site->graph || gate->layer->graph != site->graph)
         gate->why = "gate: the projections lie in another graph";
-    else if (!has_same_tokens(gate->x, o))
+    else if (!has_same_tokens(axes, gate->x, o))
         gate->why = "gate: the tokens that make the queries do not stand as those of the output";
     else if (!vf_dim_is_known(in) || !vf_dim_is_known(out) || in.k < 1 || out.k < 1)
         gate->why = "gate: the widths of the projections are not known";
@@ -172,6 +201,7 @@ void vf_gate_insert(VfRewrite *rw, VfArena *arena, const VfAttention *site, cons
     const int64_t dims[2] = {gate->in, gate->out};
     VfValue *o = vf_node_in(gate->layer, gate->slot);
     VfDtype dtype = o->type.dtype;
+    VfValue *old = o == site->out ? new_out : o;
     VfValue *w = filled(rw, arena, dtype, 2, dims, 0.0, "gate_w");
     VfValue *b =
         filled(rw, arena, dtype, 1, &gate->out, kind == VF_GATE_SILU ? silu_one : 1.0, "gate_b");
@@ -179,6 +209,7 @@ void vf_gate_insert(VfRewrite *rw, VfArena *arena, const VfAttention *site, cons
         vf_rewrite_binary(rw, VF_OP_ADD, vf_rewrite_binary(rw, VF_OP_MATMUL, gate->x, w), b);
     if (kind == VF_GATE_SILU)
         g = vf_rewrite_binary(rw, VF_OP_MUL, g, vf_rewrite_unary(rw, VF_OP_SIGMOID, g));
-    vf_rewrite_set_in(rw, gate->layer, gate->slot,
-                      vf_rewrite_binary(rw, VF_OP_MUL, o == site->out ? new_out : o, g));
+    if (!has_same_dims(gate->x, o))
+        g = vf_rewrite_binary(rw, VF_OP_RESHAPE, g, vf_rewrite_unary(rw, VF_OP_SHAPE, old));
+    vf_rewrite_set_in(rw, gate->layer, gate->slot, vf_rewrite_binary(rw, VF_OP_MUL, old, g));
 }

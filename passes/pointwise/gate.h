@@ -8,6 +8,7 @@
 #define VF_POINTWISE_GATE_H
 
 #include "passes/match/attention.h"
+#include "passes/match/axis.h"
 #include "passes/rewrite/rewrite.h"
 
 typedef enum VfGateKind { VF_GATE_OFF, VF_GATE_IDENTITY, VF_GATE_SILU } VfGateKind;
@@ -20,7 +21,8 @@ typedef struct VfGate {
     const char *why; /* no gate can be put in; fixed text */
 } VfGate;
 
-void vf_gate_find(const VfAttention *site, VfGate *gate);
+/* `axes` of the model when the pass began. */
+void vf_gate_find(const VfAxes *axes, const VfAttention *site, VfGate *gate);
 
 /* Add the gate to the rewrite. `new_out` takes the place of site->out in it (it may be site->out).
  * `arena` is the model's. */

@@ -26,6 +26,7 @@ typedef struct VfReluSite {
     const VfReluOptions *options;
     const VfAct *act;
     VfReluScale scale;
+    VfAxes *axes; /* NULL without a gate */
     const VfAttention *site;
     VfRewrite *rw;
     VfValue *logits; /* what h is applied to */

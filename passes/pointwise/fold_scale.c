@@ -110,9 +110,11 @@ static VfStatus try_backward(const VfReluFoldCx *cx, VfValue *x, double factor, 
                              const char **why, VfErr *err)
 {
     VfAffine affine;
-    *why = "what would take the factor is not known, or read elsewhere too";
-    if (x == NULL || x->type.rank < 1 || x->kind != VF_VALUE_RESULT ||
-        vf_value_single_user(x) == NULL)
+    *why = "the rank of queries, keys or values is not known";
+    if (x == NULL || x->type.rank < 1)
+        return VF_OK;
+    *why = "queries, keys or values are read elsewhere too";
+    if (x->kind == VF_VALUE_RESULT && vf_value_single_user(x) == NULL)
         return VF_OK;
     VF_TRY(uniform(cx->arena, x->type.rank, factor, &affine, err));
     VF_TRY(vf_fold_walk_backward(walk, cx->arena, cx->model, x, &affine, err));

@@ -136,10 +136,11 @@ static double projected(const Spelling *s, int32_t part, int32_t b, int32_t i, i
     return sum;
 }
 
-/* Before the output projection. */
+/* Before the output projection. Softmax is the operator as it stands. */
 static double attended(const Spelling *s, const Options *o, int32_t b, int32_t i, int32_t column)
 {
-    double sum = 0, n_kept = 0;
+    bool is_softmax = strcmp(o->act, "softmax") == 0;
+    double sum = 0, n_kept = 0, total = 0;
     for (int32_t j = 0; j < N; j++) {
         double score = 0;
         for (int32_t c = column / D * D; c < column / D * D + D; c++)
@@ -147,8 +148,12 @@ static double attended(const Spelling *s, const Options *o, int32_t b, int32_t i
         if (!is_kept(s->mask, b, i, j))
             continue;
         n_kept++;
-        sum += apply(o->act, score / sqrt(D)) * projected(s, 2, b, j, column);
+        double weight = is_softmax ? exp(score / sqrt(D)) : apply(o->act, score / sqrt(D));
+        total += weight;
+        sum += weight * projected(s, 2, b, j, column);
     }
+    if (is_softmax)
+        return sum / total;
     return o->gain * sum / (!o->is_valid ? N : n_kept > 1 ? n_kept : 1);
 }
 
@@ -251,15 +256,10 @@ static const VfTensor *input_tensor(VfArena *arena)
     return tensor;
 }
 
-START_TEST(pass_gives_the_reference)
+static void check_outputs(VfModel *model, const Spelling *s, const Options *o)
 {
-    const Spelling *s = &spelling[_i / N_OPTIONS];
-    const Options *o = &options_of[_i % N_OPTIONS];
     VfErr err = {0};
     VfTestOutputs outputs;
-    VfModel *model = make_model(s);
-    ck_assert_int_eq(run_pass(model, o), 1);
-    ck_assert_int_eq(run_pass(model, o), 0);
     model->graph->input[0]->tensor = input_tensor(model->arena);
     VfStatus status = vf_test_run(model, 1, model->arena, &outputs, &err);
     ck_assert_msg(status == VF_OK, "%s", err.text);
@@ -267,6 +267,25 @@ START_TEST(pass_gives_the_reference)
         double y = vf_tensor_get_double(outputs.tensor[0], (size_t)i);
         ck_assert_double_eq_tol(y, output(s, o, i / (N * C), i / C % N, i % C), 2e-5);
     }
+}
+
+START_TEST(operator_gives_the_reference)
+{
+    static const Options softmax = {"", "softmax", 1, false};
+    VfModel *model = make_model(&spelling[_i]);
+    check_outputs(model, &spelling[_i], &softmax);
+    vf_model_free(model);
+}
+END_TEST
+
+START_TEST(pass_gives_the_reference)
+{
+    const Spelling *s = &spelling[_i / N_OPTIONS];
+    const Options *o = &options_of[_i % N_OPTIONS];
+    VfModel *model = make_model(s);
+    ck_assert_int_eq(run_pass(model, o), 1);
+    ck_assert_int_eq(run_pass(model, o), 0);
+    check_outputs(model, s, o);
     vf_model_free(model);
 }
 END_TEST
@@ -275,6 +294,7 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("ReLU attention of fused operators");
     TCase *tcase = tcase_create("cases");
+    tcase_add_loop_test(tcase, operator_gives_the_reference, 0, N_SPELLING);
     tcase_add_loop_test(tcase, pass_gives_the_reference, 0, N_SPELLING * N_OPTIONS);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -84,13 +84,14 @@ static bool is_identity(const VfAttention *site)
     return strcmp(site->act, "identity") == 0;
 }
 
-/* Masks other than one that is causal and nothing else. */
+/* May keys be removed that a causal mask leaves? Constant masks of causal attention are causal. */
 static bool has_other_masks(const VfAttention *site)
 {
-    int32_t n = 0;
     for (int32_t i = 0; i < site->n_term; i++)
-        n += may_remove(&site->term[i]) ? 1 : 0;
-    return n > (site->is_causal ? 1 : 0);
+        if (may_remove(&site->term[i]) &&
+            (!site->is_causal || vf_value_const(site->term[i].value) == NULL))
+            return true;
+    return false;
 }
 
 /* Operand of the term's node that holds low numbers: the constant one of a Where, the term of an

@@ -105,8 +105,10 @@ static double shift_of(const VfAttention *site)
 static const char *why_not_pointwise(VfSpaSite *work)
 {
     const VfAttention *site = work->site;
-    bool is_identity = strcmp(site->act, "identity") == 0 && site->norm_node == site->value_node;
     VfValue *function = vf_node_out(site->norm_node, 0), *of = NULL;
+    if (site->act == NULL || site->logits == NULL || site->probs == NULL)
+        return "what its function is applied to was not told";
+    bool is_identity = strcmp(site->act, "identity") == 0 && site->norm_node == site->value_node;
     work->factor = 1.0;
     work->shift = shift_of(site);
     if (!is_identity) {
@@ -120,9 +122,8 @@ static const char *why_not_pointwise(VfSpaSite *work)
     return NULL;
 }
 
-static const char *why_not_plain(VfSpaSite *work)
+static const char *why_not_plain(const VfAttention *site)
 {
-    const VfAttention *site = work->site;
     const VfValue *logits = site->logits;
     if (logits == NULL || logits->type.rank < 2 || site->key_axis != logits->type.rank - 1)
         return "its keys are not the last axis of the logits";
@@ -130,9 +131,7 @@ static const char *why_not_plain(VfSpaSite *work)
         return "the dtype of its logits is not known";
     if (vf_spa_query_axis(site) < 0)
         return "queries are not the axis before the keys, or not found in its result";
-    if (!has_own_logits(site))
-        return "its logits are read in more than one place";
-    return site->kind == VF_ATTENTION_POINTWISE ? why_not_pointwise(work) : NULL;
+    return has_own_logits(site) ? NULL : "its logits are read in more than one place";
 }
 
 static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site)
@@ -171,7 +170,11 @@ static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
     if (site->score_node == NULL && is_kernel && vf_spa_bias_slot(site->norm_node) < 0)
         return "the fused operator takes no bias, or reads earlier keys";
     const char *why = why_not_tokens(plan, site);
-    return why == NULL && site->score_node != NULL ? why_not_plain(work) : why;
+    if (why != NULL || site->score_node == NULL)
+        return why;
+    if (is_kernel && (why = why_not_plain(site)) != NULL)
+        return why;
+    return site->kind == VF_ATTENTION_POINTWISE ? why_not_pointwise(work) : NULL;
 }
 
 void vf_spa_look_at(const VfSpaPlan *plan, VfSpaSite *work)

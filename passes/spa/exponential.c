@@ -1,9 +1,11 @@
 /* The exponential kernel on a line and on a grid: causal factors in closed form, symmetric roots
- * through the tridiagonal inverse. */
+ * through the eigenvectors of the tridiagonal inverse, which are cosines and sines. */
 #include <math.h>
 
 #include "passes/spa/parts.h"
 #include "passes/spa/schedule.h"
+
+static const double pi = 3.14159265358979323846;
 
 /* With λ, μ of layers l and l - 1 and a, b their Cholesky diagonals, for i > j >= 1:
  * A[0,0] = 1, A[i,i] = a/b, A[i,0] = λ^(i-1) (λ²-μ²) / (b (λb + aμ)),
@@ -31,33 +33,66 @@ VfStatus vf_spa_fill_causal(VfArena *scratch, const VfSpaSpec *spec, VfSpaLayer 
     return VF_OK;
 }
 
-/* One half of a symmetric root. The inverse of the kernel, (1-λ²)⁻¹ tridiag(1, 1+λ², ..., 1; -λ),
- * is its own mirror image, so its eigenvectors are even or odd and the halves are tridiagonal
- * matrices of half the size. `half` are the rows of the even (sign 1) or odd (-1) half. */
+/* Eigenvector m = 0..n-1 of the kernel has the entries cos(pθ), p the place seen from the middle,
+ * for even m, and sin(pθ) for odd m: its inverse is (1-λ²)⁻¹ tridiag(1, 1+λ², ..., 1; -λ), and both
+ * ends ask for cos(½(n+1)θ) = λ cos(½(n-1)θ) or the same of sines. One root lies between mπ/n, where
+ * λ is 1, and (m+1)π/(n+1), where it is 0. With θ = mπ/n + δ both conditions become
+ *
+ *     (1-λ) cos(½(n-1)δ - ½mπ/n) = 2 sin(½nδ) sin(½θ)
+ *
+ * in which no angle is large and nothing cancels. */
+static double solve_offset(VfSpaDecay at, int32_t n, int32_t m)
+{
+    enum { MOST_HALVINGS = 200 };
+    double base = pi * m / n, low = 0, high = pi * (n - m) / ((double)n * (n + 1));
+    for (int i = 0; i < MOST_HALVINGS; i++) {
+        double delta = 0.5 * (low + high);
+        if (delta <= low || delta >= high)
+            break;
+        double left = at.one_less * cos(0.5 * (n - 1) * delta - 0.5 * base);
+        if (left > 2 * sin(0.5 * n * delta) * sin(0.5 * (base + delta)))
+            low = delta;
+        else
+            high = delta;
+    }
+    return 0.5 * (low + high);
+}
+
+/* The half of a vector that the other half mirrors, of length 1. Of pairs of equal entries each
+ * counts √2 times, the middle entry of an odd number once. */
+static void fill_vector(int32_t n, int32_t m, double delta, int32_t half, double *x)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < half; i++) {
+        int64_t twice = 2 * (int64_t)i - n + 1; /* the place, seen from the middle */
+        double angle = pi * (double)(twice * m % (4 * (int64_t)n)) / (2.0 * n) +
+                       0.5 * (double)twice * delta;
+        x[i] = m % 2 == 0 ? cos(angle) : sin(angle);
+        x[i] *= twice == 0 ? sqrt(0.5) : 1;
+        sum += x[i] * x[i];
+    }
+    for (int32_t i = 0; i < half; i++)
+        x[i] /= sqrt(sum);
+}
+
+/* One half of a symmetric root. The kernel is its own mirror image, so its eigenvectors are even or
+ * odd: rows of `v` are those of the even (sign 1) or odd (-1) half, `root` the roots of their
+ * eigenvalues. */
 static VfStatus half_eigen(VfArena *scratch, VfSpaDecay at, int32_t n, int sign, VfMatrix *v,
                            double **root, VfErr *err)
 {
     int32_t half = sign > 0 ? (n + 1) / 2 : n / 2;
-    double *diagonal = VF_NEW_ARRAY(scratch, double, (size_t)half);
-    double *off = VF_NEW_ARRAY(scratch, double, (size_t)half);
-    VF_TRY_ALLOC(diagonal, err);
-    VF_TRY_ALLOC(off, err);
-    VF_TRY(vf_matrix_identity(scratch, half, v, err));
-    double scale = 1 / (at.a * at.a), square = at.lambda * at.lambda;
-    for (int32_t i = 0; i < half; i++) {
-        diagonal[i] = scale * (i == 0 ? 1 : 1 + square);
-        off[i] = -scale * at.lambda;
+    *root = VF_NEW_ARRAY(scratch, double, (size_t)half);
+    VF_TRY_ALLOC(*root, err);
+    VF_TRY(vf_matrix_new(scratch, half, half, v, err));
+    for (int32_t k = 0; k < half; k++) {
+        int32_t m = sign > 0 ? 2 * k : 2 * k + 1;
+        double delta = solve_offset(at, n, m), s = sin(0.5 * (pi * m / n + delta));
+        (*root)[k] = at.a / sqrt(at.one_less * at.one_less + 4 * at.lambda * s * s);
+        fill_vector(n, m, delta, half, vf_matrix_row(v, k));
     }
     if (n == 1)
-        diagonal[0] = 1;
-    else if (n % 2 == 0)
-        diagonal[half - 1] += sign * off[half - 1];
-    else if (sign > 0)
-        off[half - 2] *= sqrt(2); /* the token in the middle is its own mirror image */
-    VF_TRY(vf_tridiagonal_eigen(half, diagonal, off, v, err));
-    for (int32_t i = 0; i < half; i++)
-        diagonal[i] = 1 / sqrt(diagonal[i]);
-    *root = diagonal;
+        (*root)[0] = 1;
     return VF_OK;
 }
 

@@ -86,10 +86,12 @@ static bool is_negative(const VfSpaCheck *check)
     return !(check->smallest >= -1e-12 * check->largest);
 }
 
-/* 1e-6 is about what float constants cost anyway; roots of nearly singular kernels get there. */
-static bool is_off(const VfSpaCheck *check)
+/* 1e-6 is about what float constants cost anyway. A floor that is raised above what that takes is a
+ * wish for another kernel, whose error is told. */
+static bool is_off(const VfSpaStack *stack)
 {
-    return !(check->product_error <= 1e-6);
+    static const double fine_floor = 1e-9;
+    return stack->spec.floor <= fine_floor && !(stack->check.product_error <= 1e-6);
 }
 
 static const char *fault_text(VfArena *arena, const VfSpaStack *stack)
@@ -115,7 +117,7 @@ VfStatus vf_spa_stack(VfArena *arena, const VfSpaSpec *spec, VfSpaStack *stack, 
 {
     *stack = (VfSpaStack){0};
     VF_TRY(build(arena, spec, stack, err));
-    if (!is_negative(&stack->check) && !is_off(&stack->check))
+    if (!is_negative(&stack->check) && !is_off(stack))
         return VF_OK;
     const char *why = fault_text(arena, stack);
     VF_TRY_ALLOC(why, err);

@@ -173,14 +173,18 @@ def put_in_place(model, edits, inputs):
 
 
 def change(graph, softmax, name, bias, rows):
+    """What reads the softmax reads its rows scaled; a graph output of it stays."""
     for what, value in (("bias", bias), ("rows", rows)):
         graph.initializer.append(
             numpy_helper.from_array(value.astype(np.float32), f"{name}_{what}"))
-    at = list(graph.node).index(softmax)
+    at, weights, scaled = list(graph.node).index(softmax), softmax.output[0], f"{name}_scaled"
+    for node in graph.node:
+        for i, read in enumerate(node.input):
+            if read == weights:
+                node.input[i] = scaled
     add = helper.make_node("Add", [softmax.input[0], f"{name}_bias"], [f"{name}_logits"])
-    mul = helper.make_node("Mul", [f"{name}_weights", f"{name}_rows"], [softmax.output[0]])
-    softmax.input[0], softmax.output[0] = f"{name}_logits", f"{name}_weights"
-    graph.node.insert(at + 1, mul)
+    softmax.input[0] = f"{name}_logits"
+    graph.node.insert(at + 1, helper.make_node("Mul", [weights, f"{name}_rows"], [scaled]))
     graph.node.insert(at, add)
 
 

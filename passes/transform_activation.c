@@ -165,20 +165,26 @@ static bool is_from_layer(const VfValue *x)
     return false;
 }
 
-/* Follows the first reader of each value: the readers of an activation are alike. */
-static bool is_to_layer(const VfValue *y, bool *is_gated)
+/* Do all readers of `y` that compute with its numbers lead to layers, in `budget` nodes? A gate,
+ * the factor of another value, ends the way too. */
+static bool is_to_layers(const VfValue *y, int32_t *budget, bool *is_gated)
 {
-    for (int32_t i = 0; i < STEP_MAX && y != NULL && y->first_use != NULL; i++) {
-        const VfNode *reader = y->first_use->node;
+    int32_t n_reader = 0;
+    for (const VfUse *use = y != NULL ? y->first_use : NULL; use != NULL; use = use->next) {
+        const VfNode *reader = use->node;
+        if (reader->op == VF_OP_SHAPE || reader->op == VF_OP_SIZE)
+            continue;
+        n_reader++;
         if (vf_is_layer(reader))
-            return true;
+            continue;
         int32_t slot = slot_through(reader);
-        *is_gated = reader->op == VF_OP_MUL && slot < 0;
-        if (*is_gated)
-            return true;
-        y = slot >= 0 ? vf_node_out(reader, 0) : NULL;
+        if (reader->op == VF_OP_MUL && slot < 0)
+            *is_gated = true;
+        else if (slot != use->slot || (*budget)-- <= 0 ||
+                 !is_to_layers(vf_node_out(reader, 0), budget, is_gated))
+            return false;
     }
-    return false;
+    return n_reader > 0;
 }
 
 static VfStatus list_site(VfPassCx *cx, Activations *all, const Activation *site, VfErr *err)
@@ -200,7 +206,9 @@ static VfStatus find_sites(VfPassCx *cx, Activations *all, VfErr *err)
 {
     for (VfNode *node = cx->model->graph->first_node; node != NULL; node = node->next) {
         Activation site;
-        if (recognise(node, &site) && is_from_layer(site.x) && is_to_layer(site.y, &site.is_gated))
+        int32_t budget = STEP_MAX;
+        if (recognise(node, &site) && is_from_layer(site.x) &&
+            is_to_layers(site.y, &budget, &site.is_gated))
             VF_TRY(list_site(cx, all, &site, err));
     }
     for (int32_t i = 0; i < all->n; i++) {

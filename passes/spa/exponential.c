@@ -34,9 +34,9 @@ VfStatus vf_spa_fill_causal(VfArena *scratch, const VfSpaSpec *spec, VfSpaLayer 
 }
 
 /* Eigenvector m = 0..n-1 of the kernel has the entries cos(pθ), p the place seen from the middle,
- * for even m, and sin(pθ) for odd m: its inverse is (1-λ²)⁻¹ tridiag(1, 1+λ², ..., 1; -λ), and both
- * ends ask for cos(½(n+1)θ) = λ cos(½(n-1)θ) or the same of sines. One root lies between mπ/n, where
- * λ is 1, and (m+1)π/(n+1), where it is 0. With θ = mπ/n + δ both conditions become
+ * for even m, and sin(pθ) for odd m: its inverse is (1-λ²)⁻¹ tridiag(1, 1+λ², ..., 1; -λ), and
+ * both ends ask for cos(½(n+1)θ) = λ cos(½(n-1)θ) or the same of sines. One root lies between
+ * mπ/n, where λ is 1, and (m+1)π/(n+1), where it is 0. With θ = mπ/n + δ both conditions become
  *
  *     (1-λ) cos(½(n-1)δ - ½mπ/n) = 2 sin(½nδ) sin(½θ)
  *

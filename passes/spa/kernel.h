@@ -17,8 +17,9 @@
  *     u              (1-ρ_l) I + ρ_l 1 1ᵀ                                p I + q 1 1ᵀ
  *
  * All are in closed form but for the roots of s and g, whose eigenvalues are found by halving.
- * Everything is double. Sources: He et al., ICLR 2023, sections 3 and A; the resolvent kernel is our own: its
- * A is non-negative for every graph, since (Laplacian + s I)⁻¹ is the inverse of an M-matrix.
+ * Everything is double. Sources: He et al., ICLR 2023, sections 3 and A; the resolvent kernel is
+ * our own: its A is non-negative for every graph, since (Laplacian + s I)⁻¹ is the inverse of an
+ * M-matrix.
  */
 #ifndef VF_SPA_KERNEL_H
 #define VF_SPA_KERNEL_H
@@ -116,7 +117,8 @@ typedef struct VfSpaStack {
 /* All layers, checked. A stack whose smallest entry is below -1e-12 of its largest cannot be a
  * softmax, one whose product error is above 1e-6 (with a floor up to 1e-9) is not what was asked
  * for: AUTO then takes r where there is a grid, else u or u-causal; an explicit kernel is
- * VF_UNSUPPORTED. VF_UNSUPPORTED too: more than VF_SPA_STACK_BYTES of matrices. Memory in `arena`. */
+ * VF_UNSUPPORTED. VF_UNSUPPORTED too: more than VF_SPA_STACK_BYTES of matrices. Memory in
+ * `arena`. */
 VfStatus vf_spa_stack(VfArena *arena, const VfSpaSpec *spec, VfSpaStack *stack, VfErr *err);
 
 #define VF_SPA_STACK_BYTES ((int64_t)1 << 31)

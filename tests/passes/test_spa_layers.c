@@ -138,7 +138,8 @@ static VfModel *make_model(const Run *run)
     int n = (int)run->spa->n;
     size_t at = (size_t)snprintf(text, sizeof text,
                                  "model ir=8 opset=17\n\n"
-                                 "graph g (x0: f64[1, %d, %d], o0: f64[1, %d, %d]) -> (o1, o2, o3) {\n"
+                                 "graph g (x0: f64[1, %d, %d], o0: f64[1, %d, %d])"
+                                 " -> (o1, o2, o3) {\n"
                                  "    zero = const f64[] {0}\n", n, n, n, n);
     at += print_matrix(run, false, text + at, sizeof text - at);
     if (run->is_causal)
@@ -214,8 +215,8 @@ static void check(const Run *run)
         for (int32_t i = 0; i < n * n; i++) {
             double got = vf_tensor_get_double(outputs.tensor[l - 1], (size_t)i);
             ck_assert_msg(fabs(got - want[i / n][i % n]) < 1e-10,
-                          "%s: layer %d: [%d, %d] is %.15g, not %.15g", passes, (int)l, (int)(i / n),
-                          (int)(i % n), got, want[i / n][i % n]);
+                          "%s: layer %d: [%d, %d] is %.15g, not %.15g", passes, (int)l,
+                          (int)(i / n), (int)(i % n), got, want[i / n][i % n]);
         }
     }
     vf_model_free(model);

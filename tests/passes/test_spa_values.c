@@ -1,5 +1,5 @@
-/* Value-SkipInit and shaped attention: the worked example [value_skipinit_shaped] to its digits, and
- * what shaped attention takes away under a causal mask and without a softmax. */
+/* Value-SkipInit and shaped attention: the worked example [value_skipinit_shaped] to its digits,
+ * and what shaped attention takes away under a causal mask and without a softmax. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,9 +84,10 @@ static void assert_equal(const double *o, const double *want, const char *what)
 
 START_TEST(worked_example)
 {
-    static const double skipinit[] = {1.1816392471518, 2.01726604349112, 0.558502085158592, -0.523397025965326,
-      2.89483972113641, 0.361301631120821}, shaped[] = {0.914972580485134, 1.91726604349112, 0.291835418491925, -0.623397025965326,
-      2.62817305446974, 0.261301631120821};
+    static const double skipinit[] = {1.1816392471518,    2.01726604349112, 0.558502085158592,
+                                      -0.523397025965326, 2.89483972113641, 0.361301631120821};
+    static const double shaped[] = {0.914972580485134,  1.91726604349112, 0.291835418491925,
+                                    -0.623397025965326, 2.62817305446974, 0.261301631120821};
     double o[N * WIDTH];
     run(make_model(false), "insert-spa:kernel=skipinit,alpha=0.9,beta=0.3", false, o);
     assert_equal(o, skipinit, "skipinit");

@@ -59,7 +59,7 @@ static bool is_fitting(const VfType *type, const VfArray *array)
         (type->dtype != VF_UNDEFINED && type->dtype != array->dtype))
         return false;
     if (type->rank < 0)
-        return array->rank > 0;
+        return array->rank > 0 && array->count > 0;
     bool is_same = array->rank == type->rank && array->count > 0;
     for (int32_t i = 1; i < array->rank && is_same; i++)
         is_same = !vf_dim_is_known(type->dims[i]) || array->dims[i] == type->dims[i].k;

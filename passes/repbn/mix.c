@@ -1,5 +1,13 @@
+#include <math.h>
+
 #include "passes/match/facts.h"
 #include "passes/repbn/repbn.h"
+
+/* Of 1 - λ in halves. */
+static const double FIXED_ROUNDING = 1e-3;
+
+/* RepBN is an Add between a few moves. */
+enum { DEPTH_MAX = 6 };
 
 /* λ behind a Cast, or NULL: not one number that is given from outside. */
 static VfValue *source_of(VfValue *value)
@@ -12,11 +20,14 @@ static VfValue *source_of(VfValue *value)
                                                                                        : NULL;
 }
 
-/* Is `value` 1 - λ? */
+/* Is `value` 1 - λ? A λ that was fixed may have been folded into it. */
 static bool is_rest_of(const VfValue *value, const VfValue *lambda)
 {
-    double one;
+    double one, rest, share;
     const VfNode *sub = vf_def_if(value, VF_OP_SUB);
+    if (lambda->kind == VF_VALUE_CONST && vf_scalar_of(value, &rest) &&
+        vf_scalar_of(lambda, &share))
+        return fabs(share + rest - 1.0) < FIXED_ROUNDING;
     return sub != NULL && vf_scalar_of(vf_node_in(sub, 0), &one) && !(one < 1.0 || one > 1.0) &&
            source_of(vf_node_in(sub, 1)) == lambda;
 }
@@ -31,6 +42,20 @@ static VfValue *other_side(VfValue *term, const VfValue *lambda)
     return NULL;
 }
 
+/* Is a BatchNormalization on the way up through sums and moves? Any sum of two shares that make one
+ * is no mix. */
+static bool has_batch_norm(const VfValue *value, int32_t depth)
+{
+    const VfNode *node = value != NULL && value->kind == VF_VALUE_RESULT ? value->def : NULL;
+    if (node == NULL || depth == 0)
+        return false;
+    if (node->op == VF_OP_ADD)
+        return has_batch_norm(vf_node_in(node, 0), depth - 1) ||
+               has_batch_norm(vf_node_in(node, 1), depth - 1);
+    return node->op == VF_OP_BATCH_NORMALIZATION ||
+           (vf_is_mover(node) && has_batch_norm(vf_node_in(node, 0), depth - 1));
+}
+
 static bool is_mix_of(VfNode *mul, VfValue *ln, VfRepBnMix *mix)
 {
     if (mul->op != VF_OP_MUL || mul->n_in != 2)
@@ -42,7 +67,7 @@ static bool is_mix_of(VfNode *mul, VfValue *ln, VfRepBnMix *mix)
     int32_t slot = vf_node_in(add, 0) == vf_node_out(mul, 0) ? 1 : 0;
     *mix = (VfRepBnMix){lambda, ln, other_side(vf_node_in(add, slot), lambda),
                         vf_node_out(add, 0)};
-    return mix->repbn != NULL;
+    return has_batch_norm(mix->repbn, DEPTH_MAX);
 }
 
 bool vf_repbn_find_mix(const VfLayerNorm *norm, VfRepBnMix *mix)

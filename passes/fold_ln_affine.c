@@ -81,6 +81,17 @@ static VfStatus field_of(const Run *run, const VfTensor *tensor, double rest, in
     return vf_field_of_tensor(run->arena, tensor, rank, field, fits, err);
 }
 
+/* Why the scale or shift `value` cannot be read, or NULL. */
+static const char *why_open(const Run *run, const char *name, const VfValue *value)
+{
+    if (value == NULL || vf_value_const(value) != NULL)
+        return NULL;
+    if (value->kind != VF_VALUE_INPUT)
+        return "its scale or shift is not constant";
+    return vf_arena_printf(run->cx->arena, "its %s is not constant but the input '%s'", name,
+                           vf_value_label(value));
+}
+
 /* Scale and shift as a map of the result; `why` when they cannot be read as one. */
 static VfStatus read_affine(const Run *run, Site *site, const char **why, VfErr *err)
 {
@@ -89,10 +100,12 @@ static VfStatus read_affine(const Run *run, Site *site, const char **why, VfErr 
     bool fits_scale = false, fits_shift = false;
     site->scale = norm->scale != NULL ? vf_value_const(norm->scale) : NULL;
     site->shift = norm->shift != NULL ? vf_value_const(norm->shift) : NULL;
-    if ((norm->scale != NULL && site->scale == NULL) ||
-        (norm->shift != NULL && site->shift == NULL))
-        *why = "its scale or shift is not constant";
-    else if (rank < 1 || rank > VF_FIELD_RANK_MAX)
+    *why = why_open(run, "scale", norm->scale);
+    if (*why == NULL)
+        *why = why_open(run, "shift", norm->shift);
+    if (*why != NULL)
+        return VF_OK;
+    if (rank < 1 || rank > VF_FIELD_RANK_MAX)
         *why = "the rank of its result is not known";
     else if (!is_operator(norm))
         *why = find_plain(site);

@@ -42,6 +42,19 @@ static bool is_part(const VfLayerNorm *norm, const VfValue *value)
     return true;
 }
 
+/* The norm as the operator has it. Half numbers cast to floats, normalised, cast back and scaled are
+ * what it does by itself: its stash_type is float. */
+static VfLayerNorm before_cast(const VfLayerNorm *norm)
+{
+    VfLayerNorm at = *norm;
+    const VfNode *cast = vf_def_if(norm->x, VF_OP_CAST);
+    const VfValue *half = cast != NULL ? vf_node_in(cast, 0) : NULL;
+    bool is_half = half != NULL && (half->type.dtype == VF_F16 || half->type.dtype == VF_BF16);
+    if (is_half && norm->x->type.dtype == VF_F32 && norm->y->type.dtype == half->type.dtype)
+        at.x = vf_node_in(cast, 0);
+    return at;
+}
+
 /* Why the norm stays written out, or NULL. */
 static const char *why_not(VfPassCx *cx, const VfLayerNorm *norm)
 {
@@ -50,16 +63,16 @@ static const char *why_not(VfPassCx *cx, const VfLayerNorm *norm)
         return "it normalises over axes that are not the last ones";
     if (!vf_fuse_collect(norm->x, norm->y, &site))
         return "it has too many nodes";
-    if (vf_fuse_has(&site, VF_OP_REDUCE_L2))
-        return "a Euclidean norm with a floor is another function near zero";
+    if (norm->differs != NULL)
+        return norm->differs;
     const VfValue *shared = vf_fuse_shared(&site);
     if (shared != NULL)
         return vf_arena_printf(cx->arena, "'%s' inside the norm is also used outside of it",
                                vf_value_label(shared));
     if (!vf_dim_is_known(norm->width))
         return "the number of elements normalised over is not known";
-    if (!is_part(norm, norm->scale) || !is_part(norm, norm->shift) ||
-        !vf_fuse_same_type(norm->x, norm->y))
+    VfLayerNorm at = before_cast(norm);
+    if (!is_part(&at, at.scale) || !is_part(&at, at.shift) || !vf_fuse_same_type(at.x, at.y))
         return "its result has another type than what it normalises";
     return NULL;
 }
@@ -179,8 +192,9 @@ static VfStatus sweep(VfPassCx *cx, bool is_last, VfErr *err)
             VF_TRY(vf_pass_refuse(cx, norm->label, norm->last, err, "%s", why));
         if (why == NULL && is_last && !opset_has_it(norm))
             VF_TRY(tell_opset(cx, norm, err));
+        VfLayerNorm at = before_cast(norm);
         if (why == NULL && !is_last && opset_has_it(norm))
-            VF_TRY(fuse(cx, norm, err));
+            VF_TRY(fuse(cx, &at, err));
     }
     return VF_OK;
 }

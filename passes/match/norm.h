@@ -20,6 +20,8 @@ typedef struct VfLayerNorm {
     VfDim width; /* elements normalised over */
     bool is_rms; /* no mean subtraction */
     bool is_decomposed;
+    const char *differs; /* why it is not the function of the operators (epsilon elsewhere, variance
+                          * of a sample), NULL: it is */
     bool is_over_channels; /* between two Transposes, or over axis 1 of an image */
 } VfLayerNorm;
 

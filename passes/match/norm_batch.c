@@ -17,7 +17,12 @@ static const VfTensor *parameter(VfArena *arena, VfNode *node, int32_t slot, int
     bool is_vector = t != NULL && t->rank == 1 && vf_dtype_info(t->dtype)->is_float;
     if (is_vector && (channels < 0 || t->dims[0] == channels))
         return t;
-    if (*why == NULL)
+    const VfValue *value = vf_node_in(node, slot);
+    bool is_input = t == NULL && value != NULL && value->kind == VF_VALUE_INPUT;
+    if (*why == NULL && is_input)
+        *why = vf_arena_printf(arena, "the %s of '%s' is not constant but the input '%s'",
+                               name[slot], vf_node_label(node), vf_value_label(value));
+    else if (*why == NULL)
         *why = vf_arena_printf(arena, "the %s of '%s' is %s", name[slot], vf_node_label(node),
                                t == NULL ? "not constant" : "no vector of one number per channel");
     return NULL;

@@ -9,7 +9,38 @@
 #include "passes/match/pattern.h"
 
 /* Slots of the patterns below. */
-enum { SLOT_X = 1, SLOT_MEAN, SLOT_VAR, SLOT_EPSILON, SLOT_GAMMA, SLOT_BETA };
+enum {
+    SLOT_X = 1,
+    SLOT_MEAN,
+    SLOT_VAR,
+    SLOT_EPSILON,
+    SLOT_GAMMA,
+    SLOT_BETA,
+    SLOT_WIDTH,      /* the number of elements normalised over */
+    SLOT_SHARE,      /* one over it */
+    SLOT_LESS,       /* one less */
+    SLOT_ROOT,       /* its root */
+    SLOT_ROOT_SHARE, /* one over that */
+};
+
+/* --- a mean of squares, also by their sum: `operand` is squared, `square` is it by an operator ---
+ */
+
+#define REDUCED(op_, operand_)                                                             \
+    {                                                                                      \
+        .kind = VF_PATTERN_OP, .op = VF_OP_##op_, .slot = SLOT_VAR, .n_in = 1, .in = {     \
+            operand_                                                                       \
+        }                                                                                  \
+    }
+
+#define MEAN_FORMS(name, operand, square)                                                        \
+    static const VfPattern name##_mean = REDUCED(REDUCE_MEAN, square);                           \
+    static const VfPattern name##_sum = REDUCED(REDUCE_SUM, square);                             \
+    static const VfPattern name##_sum_square = REDUCED(REDUCE_SUM_SQUARE, operand);              \
+    static const VfPattern name##_total = VF_PAT_ALT2(&name##_sum, &name##_sum_square);          \
+    static const VfPattern name##_div = VF_PAT_OP2(DIV, &name##_total, VF_PAT_SCALAR(SLOT_WIDTH)); \
+    static const VfPattern name##_mul = VF_PAT_OP2(MUL, &name##_total, VF_PAT_SCALAR(SLOT_SHARE)); \
+    static const VfPattern name = VF_PAT_ALT3(&name##_mean, &name##_div, &name##_mul)
 
 /* --- LayerNorm: (x - mean) / sqrt(var + eps) --- */
 
@@ -24,8 +55,9 @@ static const VfPattern centred_any = VF_PAT_ALT2(&centred, &centred_cast);
 static const VfPattern square_pow = VF_PAT_OP2(POW, &centred_any, VF_PAT_NUMBER(2.0));
 static const VfPattern square_mul = VF_PAT_OP2(MUL, &centred_any, &centred_any);
 static const VfPattern square = VF_PAT_ALT2(&square_pow, &square_mul);
-static const VfPattern var_mean = {
-    .kind = VF_PATTERN_OP, .op = VF_OP_REDUCE_MEAN, .slot = SLOT_VAR, .n_in = 1, .in = {&square}};
+MEAN_FORMS(var_mean, &centred_any, &square);
+static const VfPattern var_times = VF_PAT_OP2(MUL, &var_mean_mean, VF_PAT_SCALAR(SLOT_WIDTH));
+static const VfPattern var_sample = VF_PAT_OP2(DIV, &var_times, VF_PAT_SCALAR(SLOT_LESS));
 
 /* The centred value divided may be another node than the one squared. */
 static const VfPattern mean_again = VF_PAT_OP1(REDUCE_MEAN, VF_PAT_ANY(SLOT_X));
@@ -37,8 +69,7 @@ static const VfPattern centred_out = VF_PAT_ALT2(&centred_again, &again_cast);
 static const VfPattern x_pow = VF_PAT_OP2(POW, VF_PAT_ANY(SLOT_X), VF_PAT_NUMBER(2.0));
 static const VfPattern x_mul = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), VF_PAT_ANY(SLOT_X));
 static const VfPattern x_square = VF_PAT_ALT2(&x_pow, &x_mul);
-static const VfPattern mean_square = {
-    .kind = VF_PATTERN_OP, .op = VF_OP_REDUCE_MEAN, .slot = SLOT_VAR, .n_in = 1, .in = {&x_square}};
+MEAN_FORMS(mean_square, VF_PAT_ANY(SLOT_X), &x_square);
 static const VfPattern mean_pow = VF_PAT_OP2(POW, &mean, VF_PAT_NUMBER(2.0));
 static const VfPattern mean_mul = VF_PAT_OP2(MUL, &mean, &mean);
 static const VfPattern squared_mean = VF_PAT_ALT2(&mean_pow, &mean_mul);
@@ -46,7 +77,9 @@ static const VfPattern var_difference = VF_PAT_OP2(SUB, &mean_square, &squared_m
 static const VfPattern var_clamped = VF_PAT_OP2(MAX, &var_difference, VF_PAT_NUMBER(0.0));
 static const VfPattern var_relu = VF_PAT_OP1(RELU, &var_difference);
 static const VfPattern var = {
-    .kind = VF_PATTERN_ALT, .n_in = 4, .in = {&var_mean, &var_difference, &var_clamped, &var_relu}};
+    .kind = VF_PATTERN_ALT,
+    .n_in = 5,
+    .in = {&var_mean, &var_sample, &var_difference, &var_clamped, &var_relu}};
 
 static const VfPattern var_eps = VF_PAT_OP2(ADD, &var, VF_PAT_SCALAR(SLOT_EPSILON));
 
@@ -62,10 +95,28 @@ static const VfPattern var_eps = VF_PAT_OP2(ADD, &var, VF_PAT_SCALAR(SLOT_EPSILO
     static const VfPattern name##_inverse =                                                     \
         VF_PAT_ALT3(&name##_reciprocal, &name##_one_over, &name##_minus_half)
 
+/* The same with epsilon outside of the root: another function, near zero only. */
+#define DEVIATION_FORMS(name, power)                                                            \
+    static const VfPattern name##_sqrt = VF_PAT_OP1(SQRT, &power);                              \
+    static const VfPattern name##_half = VF_PAT_OP2(POW, &power, VF_PAT_NUMBER(0.5));           \
+    static const VfPattern name##_root = VF_PAT_ALT2(&name##_sqrt, &name##_half);               \
+    static const VfPattern name = VF_PAT_OP2(ADD, &name##_root, VF_PAT_SCALAR(SLOT_EPSILON));   \
+    static const VfPattern name##_reciprocal = VF_PAT_OP1(RECIPROCAL, &name);                   \
+    static const VfPattern name##_one_over = VF_PAT_OP2(DIV, VF_PAT_NUMBER(1.0), &name);        \
+    static const VfPattern name##_inverse = VF_PAT_ALT2(&name##_reciprocal, &name##_one_over)
+
 ROOT_FORMS(layer, var_eps);
 static const VfPattern layer_div = VF_PAT_OP2(DIV, &centred_out, &layer_root);
 static const VfPattern layer_mul = VF_PAT_OP2(MUL, &centred_out, &layer_inverse);
 static const VfPattern layer = VF_PAT_ALT2(&layer_div, &layer_mul);
+DEVIATION_FORMS(layer_dev, var);
+static const VfPattern layer_by_dev = VF_PAT_OP2(DIV, &centred_out, &layer_dev);
+static const VfPattern layer_by_dev_inverse = VF_PAT_OP2(MUL, &centred_out, &layer_dev_inverse);
+
+/* The scale first: scale * (x - mean) / root. */
+static const VfPattern centred_scaled = VF_PAT_OP2(MUL, VF_PAT_CONST(SLOT_GAMMA), &centred_out);
+static const VfPattern any_root = VF_PAT_ALT2(&layer_root, &layer_dev);
+static const VfPattern layer_early = VF_PAT_OP2(DIV, &centred_scaled, &any_root);
 
 /* The scale multiplied into the inverse root: (x - mean) * (inverse * scale), or
  * x * (inverse * scale) + (shift - mean * (inverse * scale)), as TensorFlow has it. */
@@ -77,7 +128,9 @@ static const VfPattern mean_part = VF_PAT_OP2(MUL, &mean_again, &layer_factor);
 static const VfPattern shift_part = VF_PAT_OP2(SUB, VF_PAT_CONST(SLOT_BETA), &mean_part);
 static const VfPattern layer_spread = VF_PAT_OP2(ADD, &x_part, &shift_part);
 static const VfPattern layer_any = {
-    .kind = VF_PATTERN_ALT, .n_in = 3, .in = {&layer, &layer_late, &layer_spread}};
+    .kind = VF_PATTERN_ALT,
+    .n_in = 6,
+    .in = {&layer, &layer_late, &layer_spread, &layer_by_dev, &layer_by_dev_inverse, &layer_early}};
 
 /* --- RMSNorm: x / sqrt(mean(x^2) + eps) --- */
 
@@ -85,7 +138,9 @@ static const VfPattern square_eps = VF_PAT_OP2(ADD, &mean_square, VF_PAT_SCALAR(
 ROOT_FORMS(rms, square_eps);
 static const VfPattern rms_div = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &rms_root);
 static const VfPattern rms_mul = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &rms_inverse);
-static const VfPattern rms = VF_PAT_ALT2(&rms_div, &rms_mul);
+DEVIATION_FORMS(rms_dev, mean_square);
+static const VfPattern rms_by_dev = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &rms_dev);
+static const VfPattern rms_by_dev_inverse = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &rms_dev_inverse);
 
 /* --- RMSNorm by the Euclidean norm: x / max(|x|, eps), a factor sqrt(width) behind it --- */
 
@@ -102,6 +157,19 @@ static const VfPattern norm2_floor = {
 static const VfPattern norm2_expand = VF_PAT_OP1(EXPAND, &norm2_floor);
 static const VfPattern norm2_wide = VF_PAT_ALT2(&norm2_expand, &norm2_floor);
 static const VfPattern unit = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &norm2_wide);
+
+/* The factor inside: x / (|x| / sqrt(width) + eps). */
+static const VfPattern norm2_div = VF_PAT_OP2(DIV, &norm2, VF_PAT_SCALAR(SLOT_ROOT));
+static const VfPattern norm2_mul = VF_PAT_OP2(MUL, &norm2, VF_PAT_SCALAR(SLOT_ROOT_SHARE));
+static const VfPattern norm2_share = VF_PAT_ALT2(&norm2_div, &norm2_mul);
+static const VfPattern share_max = VF_PAT_OP2(MAX, &norm2_share, VF_PAT_SCALAR(SLOT_EPSILON));
+static const VfPattern share_add = VF_PAT_OP2(ADD, &norm2_share, VF_PAT_SCALAR(SLOT_EPSILON));
+static const VfPattern share_floor = VF_PAT_ALT3(&share_max, &share_add, &norm2_share);
+static const VfPattern rms_by_norm2 = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &share_floor);
+static const VfPattern rms = {
+    .kind = VF_PATTERN_ALT,
+    .n_in = 5,
+    .in = {&rms_div, &rms_mul, &rms_by_dev, &rms_by_dev_inverse, &rms_by_norm2}};
 
 /* --- facts --- */
 
@@ -133,6 +201,48 @@ static bool set_axes(VfSymbols *symbols, const VfMatch *match, VfLayerNorm *norm
     }
     norm->n_axis = n;
     return true;
+}
+
+/* Is the number that the pattern bound to `slot` (if any) near what it has to be? */
+static bool is_number(const VfMatch *match, int32_t slot, double wanted)
+{
+    double number;
+    return match->slot[slot] == NULL || (vf_scalar_of(match->slot[slot], &number) &&
+                                         fabs(number - wanted) <= 1e-6 * fabs(wanted));
+}
+
+/* The numbers by which a sum becomes a mean. `is_sample`: divided by one less. */
+static bool has_width_numbers(const VfMatch *match, const VfLayerNorm *norm, bool *is_sample)
+{
+    static const int32_t bound[] = {SLOT_WIDTH, SLOT_SHARE, SLOT_LESS, SLOT_ROOT, SLOT_ROOT_SHARE};
+    bool is_bound = false;
+    for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
+        is_bound = is_bound || match->slot[bound[i]] != NULL;
+    *is_sample = match->slot[SLOT_LESS] != NULL;
+    if (!is_bound)
+        return true;
+    double n = vf_dim_is_known(norm->width) ? (double)norm->width.k : 0.0;
+    if (n < 1.0 || !is_number(match, SLOT_SHARE, 1.0 / n) || !is_number(match, SLOT_ROOT, sqrt(n)) ||
+        !is_number(match, SLOT_ROOT_SHARE, 1.0 / sqrt(n)) || !is_number(match, SLOT_LESS, n - 1.0))
+        return false;
+    bool is_sum = vf_match_node(match, &var_mean_div) != NULL;
+    if (is_sum && n > 1.0 && !is_number(match, SLOT_WIDTH, n)) {
+        *is_sample = true;
+        return is_number(match, SLOT_WIDTH, n - 1.0);
+    }
+    return is_number(match, SLOT_WIDTH, n);
+}
+
+/* Why this is not the function of the operators; NULL: it is. */
+static const char *differs_by(const VfMatch *match, bool is_sample)
+{
+    if (match->slot[SLOT_VAR]->def->op == VF_OP_REDUCE_L2)
+        return "a Euclidean norm with a floor is another function near zero";
+    if (is_sample)
+        return "its variance is that of a sample, divided by one less than the width";
+    if (vf_match_node(match, &layer_dev) != NULL || vf_match_node(match, &rms_dev) != NULL)
+        return "its epsilon is added to the deviation and not to the variance";
+    return NULL;
 }
 
 /* A constant of one element, or one that varies only along normalised axes. */
@@ -264,15 +374,18 @@ static bool written_out_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
 {
     VfMatch match;
     VfValue *out = vf_node_out(node, 0);
-    bool is_unit, is_root = node->op == VF_OP_DIV || node->op == VF_OP_MUL || node->op == VF_OP_ADD;
+    bool is_unit, is_sample;
+    bool is_root = node->op == VF_OP_DIV || node->op == VF_OP_MUL || node->op == VF_OP_ADD;
     if (!is_root || out == NULL || !find_pattern(out, &match, norm, &is_unit))
         return false;
     norm->x = match.slot[SLOT_X];
     norm->y = out;
     norm->last = node;
     norm->is_decomposed = true;
-    if (!set_axes(symbols, &match, norm) || !set_bound_affine(&match, norm))
+    if (!set_axes(symbols, &match, norm) || !has_width_numbers(&match, norm, &is_sample) ||
+        !set_bound_affine(&match, norm))
         return false;
+    norm->differs = differs_by(&match, is_sample);
     if (match.slot[SLOT_EPSILON] != NULL)
         vf_scalar_of(match.slot[SLOT_EPSILON], &norm->epsilon);
     if (is_unit)

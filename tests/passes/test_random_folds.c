@@ -3,6 +3,7 @@
  * A graph is a chain of layers, norms and operators that move elements, with some values read
  * twice. Everything follows from the seed, so a failure names the seed and prints the graph.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,53 @@ static void norm(Gen *g)
     vf_text_printf(&g->text, "    v%d = Mul(c%d, v%d)\n    v%d = Add(v%d, v%d)\n", x + 2, eta, x,
                    x + 3, x + 1, x + 2);
     g->last = x + 3;
+}
+
+/* Times a scale and, half of the time, plus a shift along the last axis; or along axis 1. */
+static void affine(Gen *g, int axis)
+{
+    int64_t dims[RANK_MAX], n = g->rank - axis;
+    for (int64_t i = 0; i < n; i++)
+        dims[i] = i == 0 ? g->dims[axis] : 1;
+    int k = floats(g, (int)n, dims, -0.5);
+    vf_text_printf(&g->text, "    v%d = Mul(v%d, c%d)\n", g->last + 1, g->last, k);
+    g->last++;
+    if (pick(g, 2) == 0)
+        return;
+    k = floats(g, (int)n, dims, -0.5);
+    vf_text_printf(&g->text, "    v%d = Add(c%d, v%d)\n", g->last + 1, k, g->last);
+    g->last++;
+}
+
+/* x / (sqrt(mean(x²)) + 0.1), or with epsilon inside of the root. */
+static void rms_norm(Gen *g)
+{
+    int axis = g->rank == 4 && pick(g, 2) == 0 ? 1 : g->rank - 1, x = g->last;
+    vf_text_printf(&g->text, "    c%d = const f32[] {0.1}\n", ++g->n_const);
+    vf_text_printf(&g->text, "    v%d = Mul(v%d, v%d)\n", x + 1, x, x);
+    vf_text_printf(&g->text, "    v%d = ReduceMean(v%d) {axes=[%d], keepdims=1}\n", x + 2, x + 1,
+                   axis);
+    bool is_inside = pick(g, 2) == 0;
+    const char *first = is_inside ? "Add" : "Sqrt", *then = is_inside ? "Sqrt" : "Add";
+    char floor[32];
+    snprintf(floor, sizeof floor, ", c%d", g->n_const);
+    vf_text_printf(&g->text, "    v%d = %s(v%d%s)\n", x + 3, first, x + 2, is_inside ? floor : "");
+    vf_text_printf(&g->text, "    v%d = %s(v%d%s)\n", x + 4, then, x + 3, is_inside ? "" : floor);
+    vf_text_printf(&g->text, "    v%d = Div(v%d, v%d)\n", x + 5, x, x + 4);
+    g->last = x + 5;
+    affine(g, axis);
+}
+
+static void layer_norm(Gen *g)
+{
+    int64_t dim = g->dims[g->rank - 1];
+    int k = floats(g, 1, &dim, -0.5), x = g->last;
+    floats(g, 1, &dim, -0.5);
+    vf_text_printf(&g->text, "    v%d = LayerNormalization(v%d, c%d", x + 1, x, k);
+    if (pick(g, 2) == 0)
+        vf_text_printf(&g->text, ", c%d", k + 1);
+    vf_text_string(&g->text, ") {axis=-1, epsilon=0.1}\n");
+    g->last++;
 }
 
 static void matmul(Gen *g)
@@ -231,8 +279,9 @@ static void relu(Gen *g)
 
 /* Norms and layers several times, so that they meet often. */
 static void (*const operators[])(Gen *g) = {
-    norm,      norm,      norm,    matmul,  matmul, matmul, matmul_left, conv, conv,
-    transpose, transpose, reshape, reshape, slice,  gather, mean,        term, relu,
+    norm,  norm,   norm,      matmul,    matmul,  matmul,  matmul_left, conv,   conv, mean,
+    term,  relu,   transpose, transpose, reshape, reshape, slice,       gather, rms_norm,
+    layer_norm, layer_norm,
 };
 
 static const char *make_graph(VfArena *arena, int seed, bool is_dynamic)
@@ -280,7 +329,7 @@ static int32_t fold(VfArena *arena, VfModel *model, const char *text)
     VfPipeline pipeline;
     VfPipelineOptions options = {.stop_after = -1};
     VfJournal *journal = vf_journal_new(model);
-    ck_assert_int_eq(vf_pipeline_parse(arena, "fold-repbn,fold-bn", NULL, &pipeline, &err), VF_OK);
+    ck_assert_int_eq(vf_pipeline_parse(arena, "fold-repbn,fold-bn,fold-ln-affine", NULL, &pipeline, &err), VF_OK);
     VfStatus status = vf_pipeline_run(model, &pipeline, &options, journal, NULL, NULL, &err);
     ck_assert_msg(status == VF_OK, "%s\n%s", err.text, text);
     return journal->n_edit;

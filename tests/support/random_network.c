@@ -1,67 +1,8 @@
 #include "tests/support/random_network.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "tests/support/random_net.h"
 
-#include "runtime/base/text.h"
-
-enum { N_KEPT = 16, ONE_IN_MANY = 9 };
-
-/* A weight that may be used again. */
-typedef struct Kept {
-    int number;
-    int64_t in, out;
-} Kept;
-
-/* The network as it grows: tokens are [batch, n, c]. Value v0 is the input. */
-typedef struct Net {
-    uint64_t state;
-    VfText text;
-    int n_value, n_const, opset, n_kept, extra;
-    int64_t batch, n, c, heads;
-    int64_t side; /* of the image; 0: the input holds tokens */
-    Kept kept[N_KEPT];
-} Net;
-
-static int64_t pick(Net *net, int64_t n)
-{
-    net->state = net->state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((net->state >> 33) % (uint64_t)n);
-}
-
-/* Append a node with one result; its number. */
-VF_PRINTF(2, 3) static int node(Net *net, const char *fmt, ...)
-{
-    char line[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    vf_text_printf(&net->text, "    v%d = %s\n", ++net->n_value, line);
-    return net->n_value;
-}
-
-/* Append a constant, "f32[4] {1, 2, 3, 4}"; its number. */
-VF_PRINTF(2, 3) static int constant(Net *net, const char *fmt, ...)
-{
-    char line[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    vf_text_printf(&net->text, "    c%d = const %s\n", ++net->n_const, line);
-    return net->n_const;
-}
-
-static int vector(Net *net, int64_t n, double low, double high)
-{
-    return constant(net, "f32[%d] random(%d, %g, %g)", (int)n, (int)pick(net, 100000), low, high);
-}
-
-static int number(Net *net, double x)
-{
-    return constant(net, "f32[] {%.9g}", x);
-}
+enum { ONE_IN_MANY = 9 };
 
 /* A matrix, at times one that another layer has. */
 static int weights(Net *net, int64_t in, int64_t out)
@@ -106,76 +47,9 @@ static int linear(Net *net, int x, int64_t in, int64_t out)
     return pick(net, 2) == 0 ? node(net, "Add(c%d, v%d)", b, y) : node(net, "Add(v%d, c%d)", y, b);
 }
 
-/* --- norms --- */
-
-/* Mean over the last axis: axes are an operand from opset 18 on. */
-static int mean(Net *net, int x, int axis)
-{
-    if (net->opset < 18)
-        return node(net, "ReduceMean(v%d) {axes=[%d], keepdims=1}", x, axis);
-    return node(net, "ReduceMean(v%d, c%d) {keepdims=1}", x, constant(net, "i64[1] {%d}", axis));
-}
-
-static int square(Net *net, int x)
-{
-    return pick(net, 2) == 0 ? node(net, "Mul(v%d, v%d)", x, x)
-                             : node(net, "Pow(v%d, c%d)", x, number(net, 2));
-}
-
-/* x / sqrt(mean(x²) + ε), times a scale. */
-static int rms_written_out(Net *net, int x)
-{
-    int m = mean(net, square(net, x), -1);
-    int r = node(net, "Sqrt(v%d)", node(net, "Add(v%d, c%d)", m, number(net, 1e-5)));
-    int y = pick(net, 2) == 0 ? node(net, "Div(v%d, v%d)", x, r)
-                              : node(net, "Mul(v%d, v%d)", x, node(net, "Reciprocal(v%d)", r));
-    return node(net, "Mul(v%d, c%d)", y, vector(net, net->c, 0.5, 1.5));
-}
-
-static int layer_norm_written_out(Net *net, int x)
-{
-    int y = node(net, "Sub(v%d, v%d)", x, mean(net, x, -1));
-    int m = mean(net, square(net, y), -1);
-    int r = node(net, "Sqrt(v%d)", node(net, "Add(v%d, c%d)", m, number(net, 1e-5)));
-    y = node(net, "Div(v%d, v%d)", y, r);
-    y = node(net, "Mul(v%d, c%d)", y, vector(net, net->c, 0.5, 1.5));
-    return node(net, "Add(v%d, c%d)", y, vector(net, net->c, -0.5, 0.5));
-}
-
-static int layer_norm(Net *net, int x)
-{
-    int scale = vector(net, net->c, 0.5, 1.5), shift = vector(net, net->c, -0.5, 0.5);
-    if (net->opset >= 23 && pick(net, 2) == 0)
-        return node(net, "RMSNormalization(v%d, c%d) {axis=-1, epsilon=1e-5}", x, scale);
-    if (net->opset < 17)
-        return layer_norm_written_out(net, x);
-    if (pick(net, 3) == 0)
-        return node(net, "LayerNormalization(v%d, c%d) {axis=-1, epsilon=1e-5}", x, scale);
-    return node(net, "LayerNormalization(v%d, c%d, c%d) {axis=-1, epsilon=1e-5}", x, scale, shift);
-}
-
-/* BN over tokens, with η x in front of or behind the way back. */
-static int batch_norm(Net *net, int x)
-{
-    int k = vector(net, net->c, 0.5, 1.5), t = node(net, "Transpose(v%d) {perm=[0, 2, 1]}", x);
-    vector(net, net->c, -0.5, 0.5);
-    vector(net, net->c, -0.5, 0.5);
-    vector(net, net->c, 0.3, 1.3);
-    int y = node(net, "BatchNormalization(v%d, c%d, c%d, c%d, c%d)", t, k, k + 1, k + 2, k + 3);
-    int64_t form = pick(net, 3);
-    if (form == 1)
-        y = node(net, "Add(v%d, v%d)", y, node(net, "Mul(v%d, c%d)", t, number(net, 0.7)));
-    y = node(net, "Transpose(v%d) {perm=[0, 2, 1]}", y);
-    if (form == 2)
-        y = node(net, "Add(v%d, v%d)", node(net, "Mul(c%d, v%d)", number(net, 0.4), x), y);
-    return y;
-}
-
 static int norm(Net *net, int x)
 {
-    static int (*const form[])(Net *, int) = {rms_written_out, layer_norm_written_out, layer_norm,
-                                              layer_norm, batch_norm};
-    return noise(net, form[pick(net, 5)](net, x));
+    return noise(net, vf_net_norm(net, x));
 }
 
 /* --- attention --- */
@@ -333,6 +207,8 @@ static int stem(Net *net)
     int w = constant(net, "f32[%d, 3, 2, 2] random(%d)", (int)net->c, (int)pick(net, 9999));
     int x = node(net, "Conv(v0, c%d, c%d) {kernel_shape=[2, 2], strides=[2, 2]}", w,
                  vector(net, net->c, -0.5, 0.5));
+    if (pick(net, 2) == 0)
+        x = vf_net_norm_image(net, x);
     x = node(net, "Reshape(v%d, c%d)", x, constant(net, "i64[3] {0, %d, -1}", (int)net->c));
     x = node(net, "Transpose(v%d) {perm=[0, 2, 1]}", x);
     net->n = side * side;
@@ -353,7 +229,7 @@ static int head(Net *net, int x)
     if (pick(net, 2) == 0)
         x = node(net, "Gather(v%d, c%d) {axis=1}", x, constant(net, "i64[] {0}"));
     else if (pick(net, 2) == 0)
-        x = mean(net, x, 1);
+        x = vf_net_mean(net, x, 1);
     return pick(net, 4) == 0 ? x : linear(net, x, net->c, 5);
 }
 

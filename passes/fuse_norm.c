@@ -42,8 +42,8 @@ static bool is_part(const VfLayerNorm *norm, const VfValue *value)
     return true;
 }
 
-/* The norm as the operator has it. Half numbers cast to floats, normalised, cast back and scaled are
- * what it does by itself: its stash_type is float. */
+/* The norm as the operator has it. Half numbers cast to floats, normalised, cast back and scaled
+ * are what it does by itself: its stash_type is float. */
 static VfLayerNorm before_cast(const VfLayerNorm *norm)
 {
     VfLayerNorm at = *norm;

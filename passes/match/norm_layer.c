@@ -222,8 +222,9 @@ static bool has_width_numbers(const VfMatch *match, const VfLayerNorm *norm, boo
     if (!is_bound)
         return true;
     double n = vf_dim_is_known(norm->width) ? (double)norm->width.k : 0.0;
-    if (n < 1.0 || !is_number(match, SLOT_SHARE, 1.0 / n) || !is_number(match, SLOT_ROOT, sqrt(n)) ||
-        !is_number(match, SLOT_ROOT_SHARE, 1.0 / sqrt(n)) || !is_number(match, SLOT_LESS, n - 1.0))
+    if (n < 1.0 || !is_number(match, SLOT_SHARE, 1.0 / n) ||
+        !is_number(match, SLOT_LESS, n - 1.0) || !is_number(match, SLOT_ROOT, sqrt(n)) ||
+        !is_number(match, SLOT_ROOT_SHARE, 1.0 / sqrt(n)))
         return false;
     bool is_sum = vf_match_node(match, &var_mean_div) != NULL;
     if (is_sum && n > 1.0 && !is_number(match, SLOT_WIDTH, n)) {

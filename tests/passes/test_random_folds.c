@@ -329,7 +329,8 @@ static int32_t fold(VfArena *arena, VfModel *model, const char *text)
     VfPipeline pipeline;
     VfPipelineOptions options = {.stop_after = -1};
     VfJournal *journal = vf_journal_new(model);
-    ck_assert_int_eq(vf_pipeline_parse(arena, "fold-repbn,fold-bn,fold-ln-affine", NULL, &pipeline, &err), VF_OK);
+    const char *words = "fold-repbn,fold-bn,fold-ln-affine";
+    ck_assert_int_eq(vf_pipeline_parse(arena, words, NULL, &pipeline, &err), VF_OK);
     VfStatus status = vf_pipeline_run(model, &pipeline, &options, journal, NULL, NULL, &err);
     ck_assert_msg(status == VF_OK, "%s\n%s", err.text, text);
     return journal->n_edit;

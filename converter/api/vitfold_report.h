@@ -133,6 +133,21 @@ VITFOLD_API int vitfold_compare(const VitfoldModel *a, const VitfoldModel *b,
                                 const VitfoldCompareOptions *options, VitfoldReport **report,
                                 VitfoldError *error);
 
+typedef struct VitfoldDiffOptions {
+    int64_t context;       /* unchanged nodes printed before and after an edit */
+    int stat;              /* text: only counts */
+    int full;              /* text: every place, constant and name */
+    int color;             /* text with the colours of a terminal */
+    const VitfoldData *in; /* also run both and tell how far common tensors moved; NULL: no */
+    VitfoldRunOptions run;
+} VitfoldDiffOptions;
+
+/* What changed from `a` to `b`, as they are in memory: by name, then by structure. VITFOLD_DIFFERS
+ * when anything did; the text is empty when nothing did. `options` may be NULL. */
+VITFOLD_API int vitfold_diff(const VitfoldModel *a, const VitfoldModel *b,
+                             const VitfoldDiffOptions *options, VitfoldReport **report,
+                             VitfoldError *error);
+
 /* Compare a transformed model with the one in its file on the same data, as strictly as the passes
  * that changed it promise: bit by bit, within rounding, or only telling the distance. */
 VITFOLD_API int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,

@@ -1,0 +1,84 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/cli/cli.h"
+
+typedef struct Options {
+    CommonOptions common;
+    DataOptions data;
+    int64_t context;
+    bool is_stat, is_full;
+    int64_t n_thread;
+} Options;
+
+static const VfOption table[] = {
+    {"context", "unchanged nodes to print before and after an edit", VF_OPTION_INT,
+     offsetof(Options, context), "1", 0, 1000},
+    {"stat", "only counts", VF_OPTION_BOOL, offsetof(Options, is_stat)},
+    {"full", "every place, constant and name", VF_OPTION_BOOL, offsetof(Options, is_full)},
+    CLI_DATA_ROWS(Options),
+    CLI_THREADS_ROW(Options),
+    CLI_JSON_ROW,
+    CLI_LINKED_ROW,
+    CLI_COMMON_ROWS,
+    {0},
+};
+
+static bool has_data(const DataOptions *data)
+{
+    return data->input.n_item > 0 || data->inputs != NULL || data->folder != NULL ||
+           data->seed != NULL;
+}
+
+static bool wants_color(int choice)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (choice != 0)
+        return choice == 1;
+    return isatty(STDOUT_FILENO) && (none == NULL || none[0] == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const VitfoldModel *b,
+                const VitfoldData *in, VfErr *err)
+{
+    VitfoldReport *report = NULL;
+    VitfoldDiffOptions how = {
+        .context = options->context,
+        .stat = options->is_stat,
+        .full = options->is_full,
+        .color = wants_color(options->common.color),
+        .in = in,
+        .run = {.n_thread = (int)options->n_thread},
+    };
+    int status = vitfold_diff(a, b, &how, &report, err);
+    if (report == NULL)
+        return status;
+    int shown = cli_show(cli, report, err);
+    vitfold_report_free(report);
+    return shown != VITFOLD_OK ? shown : status;
+}
+
+static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err)
+{
+    const Options *options = given;
+    VitfoldModel *a = NULL, *b = NULL;
+    VitfoldData *in = NULL;
+    int status = cli_load(cli, path->item[0], &a, err);
+    if (status == VITFOLD_OK)
+        status = cli_load(cli, path->item[1], &b, err);
+    if (status == VITFOLD_OK && has_data(&options->data))
+        status = cli_data(cli, &options->data, a, true, &in, NULL, err);
+    if (status == VITFOLD_OK)
+        status = diff(cli, options, a, b, in, err);
+    vitfold_data_free(in);
+    vitfold_model_free(a);
+    vitfold_model_free(b);
+    return status;
+}
+
+const VfCommand cmd_diff = {
+    "diff", "A.onnx B.onnx", "what changed from one model to another", 2, 2, table,
+    sizeof(Options), run,
+};

@@ -152,13 +152,22 @@ static const char *why_not_opset(const VfAttention *site)
     return NULL;
 }
 
+static const char *why_not_operator(VfOp op)
+{
+    if (op == VF_OP_MS_PACKED_ATTENTION)
+        return "the softmax lies inside PackedAttention, whose rows are of different lengths";
+    if (op == VF_OP_MS_GROUP_QUERY_ATTENTION || op == VF_OP_MS_DECODER_MASKED_MULTI_HEAD_ATTENTION)
+        return "the softmax lies inside a fused operator that keeps earlier keys";
+    return "the softmax lies inside a fused operator";
+}
+
 const char *vf_unfuse_why_not(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
     const VfUnfuseForm *form = vf_unfuse_form(node->op);
     const char *why;
     if (form == NULL)
-        return "the softmax lies inside a fused operator";
+        return why_not_operator(node->op);
     if ((why = why_not_cache(node, form)) != NULL || (why = why_not_scores(node)) != NULL)
         return why;
     why = node->op == VF_OP_ATTENTION ? why_not_onnx(site) : why_not_microsoft(site);

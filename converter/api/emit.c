@@ -135,16 +135,34 @@ static VfStatus describe(Emit *cx, const Source *source, VfEmitModel *model, VfE
 
 /* --- samples --- */
 
+/* The array as main.c of the program takes it, for types that npy files do not have: 16-bit ones as
+ * u16, bytes as u8, several elements in a byte as a list of bytes. */
+static VfStatus as_npy(VfArena *arena, const VfArray *array, VfArray *npy, VfErr *err)
+{
+    const VfDtypeInfo *info = vf_dtype_info(array->dtype);
+    int64_t bytes = (int64_t)array->bytes;
+    *npy = *array;
+    if (info->bits < 8)
+        return vf_array_init(npy, arena, VF_U8, 1, &bytes, array->data, err);
+    if (array->dtype == VF_BF16)
+        npy->dtype = VF_U16;
+    else if (info->bits == 8 && info->is_float)
+        npy->dtype = VF_U8;
+    return VF_OK;
+}
+
 static VfStatus add_sample(Emit *cx, const VfPlanTensor *tensor, bool is_output,
                            VfEmitSample *sample, VfErr *err)
 {
     const VfArray *array = vf_data_find(is_output ? cx->expected : cx->in, tensor->name);
+    VfArray npy;
     VfText header;
     if (array == NULL || array->bytes != tensor->bytes)
         return vf_fail(err, VF_INTERNAL, "a sample is not that of the plan");
     vf_text_init(&header, cx->arena);
     *sample = (VfEmitSample){.tensor = tensor, .data = array->data, .is_output = is_output};
-    VF_TRY(vf_npy_header(&header, array, err));
+    VF_TRY(as_npy(cx->arena, array, &npy, err));
+    VF_TRY(vf_npy_header(&header, &npy, err));
     return vf_text_get(&header, &sample->npy, err);
 }
 

@@ -47,12 +47,21 @@ void vf_emit_front_matter(const VfEmitProgram *program, const char *what, VfText
 
 /* --- model.c --- */
 
+/* Several elements in a byte: main.c takes the tensor for a list of its bytes. */
+static bool is_packed(const VfPlanTensor *tensor)
+{
+    return vf_dtype_info(tensor->dtype)->bits < 8;
+}
+
 static void print_dims(const VfPlanTensor *tensor, const char *kind, int32_t i, VfText *text)
 {
-    if (tensor->rank == 0)
+    bool packed = is_packed(tensor);
+    if (tensor->rank == 0 && !packed)
         return;
     vf_text_printf(text, "static const int64_t dims_%s_%d[] = {", kind, i);
-    for (int32_t k = 0; k < tensor->rank; k++) {
+    if (packed)
+        vf_spell_int(text, (int64_t)tensor->bytes);
+    for (int32_t k = 0; k < tensor->rank && !packed; k++) {
         vf_text_string(text, k > 0 ? ", " : "");
         vf_spell_int(text, tensor->dims[k]);
     }
@@ -70,8 +79,8 @@ static void print_tensors(const VfPlanTensor *tensor, int32_t n, const char *kin
         vf_text_string(text, "    {");
         vf_spell_string(text, tensor[i].name);
         vf_text_printf(text, ", \"%s\", %zu, %d, ", vf_emit_npy_type(tensor[i].dtype),
-                       element_bytes(tensor[i].dtype), tensor[i].rank);
-        if (tensor[i].rank == 0)
+                       element_bytes(tensor[i].dtype), is_packed(&tensor[i]) ? 1 : tensor[i].rank);
+        if (tensor[i].rank == 0 && !is_packed(&tensor[i]))
             vf_text_string(text, "NULL");
         else
             vf_text_printf(text, "dims_%s_%d", kind, i);

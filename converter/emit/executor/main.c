@@ -15,12 +15,15 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "executor.h"
 #include "npy.h"
@@ -52,7 +55,8 @@ typedef struct Options {
 
 /* Memory of one model. */
 typedef struct Memory {
-    void *arena, *own_weights;
+    void *arena;
+    void *mapped, *own_weights; /* the file; what was made of it */
     const void *weights;
     void **in, **out;
 } Memory;
@@ -153,31 +157,39 @@ static uint64_t digest(const unsigned char *data, size_t size)
     return hash;
 }
 
+/* The file is mapped: only what is used is read, and processes share it. */
+static int map_weights(const Executor *model, const char *path, Memory *memory)
+{
+    struct stat facts;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return fail(IO, "cannot open weights", path);
+    int is_whole = fstat(fd, &facts) == 0 && facts.st_size >= 0 &&
+                   (uintmax_t)facts.st_size == (uintmax_t)model->file_bytes;
+    void *bytes = is_whole ? mmap(NULL, model->file_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
+                           : MAP_FAILED;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return fail(IO, is_whole ? "cannot map weights" : "not the weights of this model:", path);
+    memory->mapped = bytes;
+    memory->weights = bytes;
+    return DONE;
+}
+
 static int read_weights(const Executor *model, const char *path, Memory *memory)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return fail(IO, "cannot open weights", path);
-    void *bytes = new_memory(model->file_bytes);
-    int is_whole = bytes != NULL &&
-                   fread(bytes, 1, model->file_bytes, file) == model->file_bytes &&
-                   fgetc(file) == EOF;
-    fclose(file);
-    memory->own_weights = bytes;
-    if (!is_whole)
-        return fail(IO, "not the weights of this model:", path);
-    if (model->widen != NULL) {
+    int status = map_weights(model, path, memory);
+    if (status == DONE && model->widen != NULL) {
         memory->own_weights = new_memory(model->weights_bytes);
-        if (memory->own_weights != NULL)
-            model->widen(bytes, memory->own_weights);
-        free(bytes);
+        memory->weights = memory->own_weights;
+        if (memory->own_weights == NULL)
+            return fail(IO, "no memory for weights of", path);
+        model->widen(memory->mapped, memory->own_weights);
     }
-    memory->weights = memory->own_weights;
-    if (memory->weights == NULL)
-        return fail(IO, "no memory for weights of", path);
-    if (digest(memory->weights, model->weights_bytes) != model->weights_digest)
+    if (status == DONE &&
+        digest(memory->weights, model->weights_bytes) != model->weights_digest)
         return fail(IO, "not the weights of this model:", path);
-    return DONE;
+    return status;
 }
 
 static int get_weights(const Executor *model, const char *given, Memory *memory)
@@ -357,6 +369,8 @@ static void release(const Executor *model, Memory *memory)
     free(memory->out);
     free(memory->arena);
     free(memory->own_weights);
+    if (memory->mapped != NULL)
+        munmap(memory->mapped, model->file_bytes);
 }
 
 int main(int argc, char **argv)

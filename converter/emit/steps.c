@@ -113,7 +113,8 @@ static void print_ref(const VfEmitProgram *program, VfPlanRef ref, bool is_writt
         return;
     case VF_SPACE_INPUT:
     case VF_SPACE_OUTPUT:
-        vf_text_printf(text, ref.offset > 0 ? "(%schar *)" : "", constant);
+        if (ref.offset > 0)
+            vf_text_printf(text, "(%schar *)", constant);
         vf_text_printf(text, "%s[%d]", ref.space == VF_SPACE_INPUT ? "in" : "out", ref.index);
         print_offset(ref.offset, text);
         return;

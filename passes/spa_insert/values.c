@@ -5,25 +5,53 @@
 #include "passes/attention/unfuse.h"
 #include "passes/fuse_site.h"
 #include "passes/match/facts.h"
+#include "passes/match/product.h"
 #include "passes/spa_insert/spa_insert.h"
+
+/* Are the values an operand of the fused operator, to which it does nothing more? */
+static bool are_values_plain(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    bool is_operand = node->op == VF_OP_ATTENTION ||
+                      (node->op == VF_OP_MS_MULTI_HEAD_ATTENTION && vf_node_in(node, 3) == NULL);
+    return is_operand && vf_fuse_same_type(site->v, site->out);
+}
+
+/* Operand of the value product that holds the values, if each of its axes is the same axis of the
+ * result, keys in the place of queries; -1 otherwise. */
+static int32_t value_slot(const VfAttention *site)
+{
+    VfProduct product;
+    if (site->logits == NULL || !vf_product_of(site->value_node, &product) || product.n_in != 2)
+        return -1;
+    int32_t p = product.in[0] == site->probs ? 0 : 1, v = 1 - p, rank = product.rank[p];
+    if (product.in[p] != site->probs || rank != site->logits->type.rank || rank < 2 ||
+        product.rank[v] < 2 || !vf_fuse_same_type(product.in[v], site->out))
+        return -1;
+    int8_t query = product.letter[p][rank - 2], key = product.letter[p][rank - 1];
+    for (int32_t axis = 0; axis < product.rank[v]; axis++) {
+        int8_t letter = product.letter[v][axis];
+        if (vf_product_out_axis(&product, letter == key ? query : letter) != axis)
+            return -1;
+    }
+    return product.letter[v][product.rank[v] - 2] == key ? v : -1;
+}
 
 const char *vf_spa_why_not_values(const VfAttention *site)
 {
-    if (vf_is_fused(site))
-        return vf_fuse_same_type(site->v, site->out) ? NULL : vf_unfuse_why_not(site);
-    if (site->value_node->op != VF_OP_MATMUL || vf_node_in(site->value_node, 0) != site->probs)
-        return "its value product is no MatMul of weights and values";
-    return vf_fuse_same_type(vf_node_in(site->value_node, 1), site->out)
+    if (site->score_node == NULL)
+        return are_values_plain(site) ? NULL : vf_unfuse_why_not(site);
+    return value_slot(site) >= 0
                ? NULL
-               : "its values do not have the shape of its result";
+               : "its values are not laid out as its result, or their number differs";
 }
 
 VfValue *vf_spa_values(VfRewrite *rw, const VfAttention *site)
 {
     VfUnfused x;
-    if (!vf_is_fused(site))
-        return vf_node_in(site->value_node, 1);
-    if (vf_fuse_same_type(site->v, site->out))
+    if (site->score_node != NULL)
+        return vf_node_in(site->value_node, value_slot(site));
+    if (are_values_plain(site))
         return site->v;
     vf_unfuse(rw, site, &x);
     return vf_unfuse_join(&x, x.v);

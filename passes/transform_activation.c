@@ -65,9 +65,9 @@ typedef struct Activations {
 
 static bool is_mlp_function(const char *name)
 {
-    static const char *const known[] = {"relu",       "relu6", "gelu", "quick_gelu", "silu",
-                                        "hard_swish", "elu",   "celu", "selu",       "mish",
-                                        "leaky_relu", "prelu"};
+    static const char *const known[] = {"relu",       "relu2", "relu6", "gelu", "quick_gelu",
+                                        "silu",       "elu",   "celu",  "selu", "hard_swish",
+                                        "leaky_relu", "mish",  "prelu"};
     for (size_t i = 0; name != NULL && i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(name, known[i]) == 0)
             return true;
@@ -86,6 +86,18 @@ static bool is_quick_gelu(const VfNode *node, VfValue **x)
         *x = vf_other_in(node, i);
         if (scale != NULL && vf_is_scale(scale, &slot, &factor, NULL) &&
             vf_node_in(scale, slot) == *x)
+            return true;
+    }
+    return false;
+}
+
+/* x hardsigmoid(x) */
+static bool is_hard_swish(const VfNode *node, VfValue **x)
+{
+    for (int32_t i = 0; node->op == VF_OP_MUL && i < 2; i++) {
+        const VfNode *gate = vf_def_if(vf_node_in(node, i), VF_OP_HARD_SIGMOID);
+        *x = vf_other_in(node, i);
+        if (gate != NULL && vf_node_in(gate, 0) == *x)
             return true;
     }
     return false;
@@ -123,6 +135,9 @@ static bool recognise(VfNode *node, Activation *site)
     site->name = "quick_gelu";
     if (is_quick_gelu(node, &site->x))
         return true;
+    site->name = "hard_swish";
+    if (is_hard_swish(node, &site->x))
+        return true;
     site->name = vf_pointwise_of(out, &site->x);
     bool is_written_gelu = site->name != NULL && strcmp(site->name, "gelu") == 0 &&
                            node->op == VF_OP_MUL; /* found at its Erf */
@@ -138,12 +153,18 @@ static bool is_norm(VfOp op)
            op == VF_OP_RMS_NORMALIZATION;
 }
 
+/* Does it pass on a part of its first operand? */
+static bool is_part(VfOp op)
+{
+    return op == VF_OP_SLICE || op == VF_OP_GATHER || op == VF_OP_SPLIT;
+}
+
 /* Operand through which a bias, norm, move or constant factor passes a value on; -1 otherwise. */
 static int32_t slot_through(const VfNode *node)
 {
-    if (vf_is_mover(node) || is_norm(node->op) || node->op == VF_OP_AVERAGE_POOL ||
-        node->op == VF_OP_MAX_POOL || node->op == VF_OP_GLOBAL_AVERAGE_POOL ||
-        node->op == VF_OP_REDUCE_MEAN)
+    if (vf_is_mover(node) || is_norm(node->op) || is_part(node->op) ||
+        node->op == VF_OP_AVERAGE_POOL || node->op == VF_OP_MAX_POOL ||
+        node->op == VF_OP_GLOBAL_AVERAGE_POOL || node->op == VF_OP_REDUCE_MEAN)
         return 0;
     bool is_binary = node->op == VF_OP_ADD || node->op == VF_OP_SUB || node->op == VF_OP_MUL ||
                      node->op == VF_OP_DIV;
@@ -177,8 +198,9 @@ static bool is_to_layers(const VfValue *y, int32_t *budget, bool *is_gated)
         n_reader++;
         if (vf_is_layer(reader))
             continue;
-        int32_t slot = slot_through(reader);
-        if (reader->op == VF_OP_MUL && slot < 0)
+        int32_t slot = reader->op == VF_OP_CONCAT ? use->slot : slot_through(reader);
+        bool is_square = reader->op == VF_OP_MUL && vf_node_in(reader, 0) == vf_node_in(reader, 1);
+        if (reader->op == VF_OP_MUL && slot < 0 && !is_square)
             *is_gated = true;
         else if (slot != use->slot || (*budget)-- <= 0 ||
                  !is_to_layers(vf_node_out(reader, 0), budget, is_gated))

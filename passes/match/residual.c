@@ -168,11 +168,24 @@ static VfValue *value_of(const VfResidualLeaf *leaf)
     return vf_node_in(leaf->node, leaf->slot);
 }
 
+/* A term that is repeated to the shape of the sum is a mask or a bias, also where what it is added
+ * to was computed from it. */
+static bool is_spread(const VfValue *term, const VfNode *add)
+{
+    const VfValue *out = vf_node_out(add, 0);
+    if (out == NULL || out->type.rank < 0 || term->type.rank < 0)
+        return false;
+    for (int32_t i = 0; i < term->type.rank && i < out->type.rank; i++)
+        if (vf_dim_is(term->type.dims[i], 1) && !vf_dim_is(out->type.dims[i], 1))
+            return true;
+    return term->type.rank != out->type.rank;
+}
+
 /* Is leaf `skip` what all others come from? */
 static bool try_skip(Search *search, const Sum *sum, int32_t skip, VfResidual *site)
 {
-    VfValue *base = base_of(value_of(&sum->leaf[skip]));
-    if (base == NULL || base->kind == VF_VALUE_CONST)
+    VfValue *term = value_of(&sum->leaf[skip]), *base = base_of(term);
+    if (base == NULL || base->kind == VF_VALUE_CONST || is_spread(term, site->add))
         return false;
     site->skip = sum->leaf[skip];
     site->n_branch = 0;

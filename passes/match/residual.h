@@ -1,7 +1,8 @@
 /* Residual adds: a sum of which one operand, the skip, is what the others are computed from.
  *
  * A branch goes through at least one layer with weights on its way from the skip to the sum, so
- * that what only looks alike (x + c x³ inside a GELU, BN(x) + x) is none. The skip may be moved,
+ * that what only looks alike (x + c x³ inside a GELU, BN(x) + x) is none; and the skip has the
+ * shape of the sum, so that a mask is none on scores that depend on it. The skip may be moved,
  * sliced or pooled on its way; a shortcut with weights of its own is no skip. Pre-norm and
  * post-norm blocks, tokens and images, parallel branches (x + f + g) look the same here.
  */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "passes/fuse_site.h"
+#include "passes/ir/attr.h"
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
 #include "passes/match/pointwise.h"
@@ -31,6 +32,22 @@ int32_t vf_spa_bias_slot(const VfNode *node)
             return vf_node_in(node, fused_bias[i].past) == NULL ? fused_bias[i].bias : -1;
     }
     return -1;
+}
+
+static const char *why_not_fused(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    int32_t slot = vf_spa_bias_slot(node);
+    const VfValue *old = slot >= 0 ? vf_node_in(node, slot) : NULL;
+    if (slot < 0)
+        return "the fused operator takes no bias, or reads earlier keys";
+    if (vf_node_attr(node, "softcap") != NULL && fabs(vf_node_float(node, "softcap")) > 0.0)
+        return "the fused operator bounds its scores";
+    VfDim keys = old != NULL ? vf_dim_at(old, -1) : vf_dim_unknown();
+    if (vf_dim_is_known(keys) && vf_dim_is_known(site->n_k) && keys.k != 1 &&
+        keys.k != site->n_k.k)
+        return "the mask of the fused operator is shorter than the keys";
+    return NULL;
 }
 
 /* --- one site --- */
@@ -167,9 +184,9 @@ static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
         return "the rank of its result is not known";
     if (vf_spa_is_own(plan->cx, site))
         return "it is signal-preserving already";
-    if (site->score_node == NULL && is_kernel && vf_spa_bias_slot(site->norm_node) < 0)
-        return "the fused operator takes no bias, or reads earlier keys";
-    const char *why = why_not_tokens(plan, site);
+    const char *why = site->score_node == NULL && is_kernel ? why_not_fused(site) : NULL;
+    if (why == NULL)
+        why = why_not_tokens(plan, site);
     if (why != NULL || site->score_node == NULL)
         return why;
     if (is_kernel && (why = why_not_plain(site)) != NULL)

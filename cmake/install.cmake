@@ -17,6 +17,9 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
     DESTINATION ${CMAKE_INSTALL_DATADIR}/vitfold)
 
+file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/schemas/*.json)
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vitfold/schemas)
+
 # Both package files find the rest from where they stand, so an installed tree can be moved.
 set(VITFOLD_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH VITFOLD_PC_TO_PREFIX /prefix/${VITFOLD_PC_DIR} /prefix)

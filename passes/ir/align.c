@@ -189,12 +189,38 @@ static VfStatus by_name(VfAligner *al, const VfGraphPair *pair)
 
 /* --- graphs --- */
 
-static int32_t output_named(const VfGraph *graph, VfBytes name)
+/* First outputs by name. */
+static VfStatus index_outputs(VfAligner *al, const VfGraph *graph, VfIntern **name, int32_t **place)
 {
-    for (int32_t i = 0; i < graph->ret->n_in; i++)
-        if (vf_bytes_is_equal(graph->output_name[i], name))
-            return i;
-    return -1;
+    *name = vf_intern_new(al->arena);
+    *place = VF_NEW_ARRAY(al->arena, int32_t, (size_t)graph->ret->n_in);
+    VF_TRY_ALLOC(*name, al->err);
+    VF_TRY_ALLOC(*place, al->err);
+    for (int32_t i = 0; i < graph->ret->n_in; i++) {
+        int32_t id, n = vf_intern_count(*name);
+        VF_TRY(vf_intern_add(*name, graph->output_name[i], &id, al->err));
+        if (id == n)
+            (*place)[id] = i;
+    }
+    return VF_OK;
+}
+
+/* Outputs go by name, those whose names are in one graph alone by their place. */
+static VfStatus outputs_by_place(VfAligner *al, const VfGraph *a, const VfGraph *b)
+{
+    VfIntern *name_a, *name_b;
+    int32_t *place_a, *place_b;
+    VF_TRY(index_outputs(al, a, &name_a, &place_a));
+    VF_TRY(index_outputs(al, b, &name_b, &place_b));
+    for (int32_t i = 0; i < a->ret->n_in; i++) {
+        int32_t id = vf_intern_find(name_b, a->output_name[i]), j = id < 0 ? -1 : place_b[id];
+        if (j < 0 && i < b->ret->n_in && vf_intern_find(name_a, b->output_name[i]) < 0)
+            j = i;
+        const VfValue *x = a->ret->in[i].value, *y = j < 0 ? NULL : b->ret->in[j].value;
+        if (x != NULL && y != NULL)
+            VF_TRY(vf_align_values(al, x, y));
+    }
+    return VF_OK;
 }
 
 /* Inputs that no name aligned go by their place; so do outputs. */
@@ -203,15 +229,7 @@ static VfStatus by_place(VfAligner *al, const VfGraphPair *pair)
     const VfGraph *a = pair->a, *b = pair->b;
     for (int32_t i = 0; i < a->n_input && i < b->n_input; i++)
         VF_TRY(vf_align_values(al, a->input[i], b->input[i]));
-    for (int32_t i = 0; i < a->ret->n_in; i++) {
-        int32_t j = output_named(b, a->output_name[i]);
-        if (j < 0)
-            j = i < b->ret->n_in && output_named(a, b->output_name[i]) < 0 ? i : -1;
-        const VfValue *x = a->ret->in[i].value, *y = j < 0 ? NULL : b->ret->in[j].value;
-        if (x != NULL && y != NULL)
-            VF_TRY(vf_align_values(al, x, y));
-    }
-    return VF_OK;
+    return outputs_by_place(al, a, b);
 }
 
 /* What aligned nodes read at one place where nodes without twins made it: one stands in for the

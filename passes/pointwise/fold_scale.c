@@ -75,6 +75,30 @@ static bool is_before_product(const VfAttention *site, const VfNode *node)
     return false;
 }
 
+/* Does nothing but the way to `end` read what comes after `value`? */
+static bool is_read_only_by(const VfValue *value, const VfNode *end)
+{
+    for (int32_t i = 0; i < N_STEP_MAX && value != NULL; i++) {
+        const VfNode *user = vf_value_single_user(value);
+        if (user == NULL || user == end)
+            return user != NULL;
+        value = vf_node_out(user, 0);
+    }
+    return false;
+}
+
+/* Weights that someone else reads (a graph output) keep their factor. */
+static bool owns_weights(const VfAttention *site)
+{
+    return vf_is_fused(site) || is_read_only_by(vf_node_out(site->norm_node, 0), site->value_node);
+}
+
+/* So do logits, where their factor would change. */
+static bool owns_logits(const VfAttention *site)
+{
+    return vf_is_fused(site) || is_read_only_by(site->raw_scores, site->norm_node);
+}
+
 static const char *why_not_removable(const VfAttention *site)
 {
     if (vf_is_fused(site))
@@ -181,6 +205,10 @@ static VfStatus fold_behind(const VfReluFoldCx *cx, double factor, VfReluFold *f
                             const char **into, const char **why, VfErr *err)
 {
     VfFoldWalk *walk = &fold->walk[fold->n_walk];
+    if (!owns_weights(cx->site)) {
+        *why = "the weights are read elsewhere too";
+        return VF_OK;
+    }
     VF_TRY(try_backward(cx, values_of(cx->site), factor, walk, why, err));
     *into = "values";
     if (*why != NULL) {
@@ -257,7 +285,7 @@ VfStatus vf_relu_fold_plan(const VfReluFoldCx *cx, VfReluFold *fold, VfErr *err)
             VF_TRY(fold_before(cx, s, fold, &into, &fold->why_not_scores, err));
         fold->folds_scores = fixed == NULL && fold->why_not_scores == NULL;
         fold->scores_into = fold->folds_scores ? into : NULL;
-        if (fixed == NULL && !fold->folds_scores && power > 0.0)
+        if (fixed == NULL && !fold->folds_scores && power > 0.0 && owns_logits(cx->site))
             VF_TRY(fold_both_behind(cx, power, fold, err));
     }
     return fold->folds_weights ? VF_OK : fold_weights(cx, power, fold, err);

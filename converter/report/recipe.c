@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The schema knows elements with four at most. */
+enum { ATTRIBUTES_MAX = 64 };
+
 /* libxml2 fills tables of its own when a schema is first used, without a lock. */
 static pthread_mutex_t schema_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -85,6 +88,54 @@ static VfStatus check_bytes(Reader *reader, VfBytes bytes, VfErr *err)
         reader->line += bytes.data[i] == '\n';
     }
     reader->line = 0;
+    return VF_OK;
+}
+
+/* Behind the first `mark`, or the end. */
+static const char *skip_to(const char *at, const char *end, const char *mark)
+{
+    const char *found = memmem(at, (size_t)(end - at), mark, strlen(mark));
+    return found == NULL ? end : found + strlen(mark);
+}
+
+/* Behind the tag that begins at `at`; it has as many attributes as quotes are opened. */
+static const char *skip_tag(const char *at, const char *end, int *n_attribute)
+{
+    char quote = '\0';
+    for (*n_attribute = 0; at < end && (quote != '\0' || *at != '>'); at++) {
+        if (*at == quote) {
+            quote = '\0';
+        } else if (quote == '\0' && (*at == '"' || *at == '\'')) {
+            quote = *at;
+            ++*n_attribute;
+        }
+    }
+    return at;
+}
+
+/* libxml2 compares each attribute of an element with all others, so a file of nothing but
+ * attributes would take it minutes. Nothing is read beyond a DOCTYPE, so nothing is counted. */
+static VfStatus check_tags(const Reader *reader, VfBytes bytes, VfErr *err)
+{
+    const char *at = bytes.data, *end = at + bytes.size;
+    int n_attribute;
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        size_t left = (size_t)(end - at);
+        if (left >= 4 && memcmp(at, "<!--", 4) == 0) {
+            at = skip_to(at + 4, end, "-->");
+        } else if (left >= 9 && memcmp(at, "<![CDATA[", 9) == 0) {
+            at = skip_to(at + 9, end, "]]>");
+        } else if (left >= 2 && at[1] == '?') {
+            at = skip_to(at + 2, end, "?>");
+        } else if (left >= 2 && at[1] == '!') {
+            return VF_OK;
+        } else {
+            at = skip_tag(at, end, &n_attribute);
+            if (n_attribute > ATTRIBUTES_MAX)
+                return vf_fail(err, VF_USAGE, "%s:1: an element has more than %d attributes",
+                               reader->name, ATTRIBUTES_MAX);
+        }
+    }
     return VF_OK;
 }
 
@@ -233,6 +284,7 @@ VfStatus vf_recipe_read(VfArena *arena, VfBytes bytes, const char *name, VfRecip
     Reader reader = {.arena = arena, .name = name};
     *recipe = (VfRecipe){0};
     VF_TRY(check_bytes(&reader, bytes, err));
+    VF_TRY(check_tags(&reader, bytes, err));
     pthread_mutex_lock(&schema_lock);
     VfStatus status = read_locked(&reader, bytes, recipe, err);
     pthread_mutex_unlock(&schema_lock);

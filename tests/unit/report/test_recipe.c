@@ -181,6 +181,21 @@ START_TEST(size_and_depth_are_bounded)
 }
 END_TEST
 
+/* Pairs of attributes are compared: 100,000 of them would take minutes. */
+START_TEST(attributes_are_bounded)
+{
+    VfRecipe recipe;
+    const char *many = repeated("<recipe format=\"1\"", " a='>'", 100000, "/>");
+    ck_assert_int_eq(read_bytes(many, strlen(many), &recipe), VF_USAGE);
+    ck_assert_msg(strstr(err.text, "more than 64 attributes") != NULL, "%s", err.text);
+    const char *comment = repeated("<!-- <' --><recipe format=\"1\"", " a=''", 100000, "/>");
+    ck_assert_int_eq(read_bytes(comment, strlen(comment), &recipe), VF_USAGE);
+    ck_assert_msg(strstr(err.text, "more than 64 attributes") != NULL, "%s", err.text);
+    const char *words = repeated("<recipe format=\"1\"><note>", " a='' ", 1000, "</note></recipe>");
+    ck_assert_msg(read_bytes(words, strlen(words), &recipe) == VF_OK, "%s", err.text);
+}
+END_TEST
+
 /* Every prefix of a recipe is no recipe, and is told so. */
 START_TEST(a_cut_recipe_is_refused)
 {
@@ -228,6 +243,7 @@ static Suite *make_suite(void)
     LOOP(tests, faults_are_told_with_their_line, bad);
     tcase_add_test(tests, zero_bytes_and_wide_text_are_refused);
     tcase_add_test(tests, size_and_depth_are_bounded);
+    tcase_add_test(tests, attributes_are_bounded);
     tcase_add_test(tests, a_cut_recipe_is_refused);
     LOOP(tests, what_xml_cannot_hold_is_not_written, unwritable);
     suite_add_tcase(suite, tests);

@@ -97,7 +97,7 @@ static VfStatus axes_of(VfLower *cx, const VfLowCall *call, uint64_t *axes, bool
     int32_t n;
     int64_t since = call->node->op == VF_OP_REDUCE_SUM ? 13 : 18; /* axes as an operand */
     bool is_new = call->opset >= since;
-    VF_TRY(vf_low_ints(cx, call, is_new ? NULL : "axes", is_new ? 1 : -1, &list, &n, err));
+    VF_TRY(vf_low_ints(cx, call, "axes", is_new ? 1 : -1, &list, &n, err));
     *axes = 0;
     *is_noop = false;
     if (x->rank > MAX_AXES)

@@ -255,6 +255,8 @@ static VfStatus end(Fit *fit, VfErr *err)
 
 static const char *why_not_fit(const VfLinearSite *work)
 {
+    if (work->site->out->graph != work->cx->model->graph)
+        return "dwc=lsq does not measure in a subgraph: use dwc=zero";
     if (work->cx->calibration == NULL)
         return "dwc=lsq needs calibration data";
     if (work->site->mask != VF_MASK_NONE)

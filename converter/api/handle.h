@@ -28,6 +28,9 @@ struct VitfoldModel {
     VfExactness exactness; /* the least exact of the passes that edited */
 };
 
+/* Was `pass` named, and not run only as a clean-up or a default? */
+bool vf_model_asks_for(const VitfoldModel *model, const VfPass *pass);
+
 struct VitfoldData {
     VfArena *arena;
     VfNamedArray *array;

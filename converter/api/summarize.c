@@ -112,6 +112,16 @@ static void print_notes(const VitfoldModel *model, VfJson *json)
     vf_json_end(json);
 }
 
+/* A pass that was asked for and met nothing has no other line that says so. */
+static void print_idle(const VitfoldModel *model, VfText *out)
+{
+    for (int32_t i = 0; i < model->n_stats; i++) {
+        const VfPassStats *stats = &model->stats[i];
+        if (stats->n_edit + stats->n_refusal == 0 && vf_model_asks_for(model, stats->pass))
+            vf_text_printf(out, "%s found no site to change\n", stats->pass->name);
+    }
+}
+
 static void print_sides(const VitfoldModel *model, const VfInspection *side,
                         VitfoldReport *report)
 {
@@ -123,6 +133,7 @@ static void print_sides(const VitfoldModel *model, const VfInspection *side,
     vf_inspections_text(side, 2, report->arena, &report->out);
     if (model->journal != NULL)
         vf_refusals_text(model->journal, &report->out);
+    print_idle(model, &report->out);
 }
 
 static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,

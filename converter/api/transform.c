@@ -146,13 +146,17 @@ size_t vitfold_model_n_refusal(const VitfoldModel *model)
     return n;
 }
 
+bool vf_model_asks_for(const VitfoldModel *model, const VfPass *pass)
+{
+    return !pass->is_cleanup && !(model->has_implied && pass->is_default);
+}
+
 size_t vitfold_model_n_idle_pass(const VitfoldModel *model)
 {
     size_t n = 0;
     for (int32_t i = 0; i < model->n_stats; i++) {
-        const VfPass *pass = model->stats[i].pass;
-        bool is_implied = pass->is_cleanup || (model->has_implied && pass->is_default);
-        n += model->stats[i].n_edit == 0 && !is_implied;
+        const VfPassStats *stats = &model->stats[i];
+        n += stats->n_edit == 0 && vf_model_asks_for(model, stats->pass);
     }
     return n;
 }

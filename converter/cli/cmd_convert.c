@@ -140,7 +140,12 @@ static int check_strict(const Conversion *cx, VfErr *err)
     if (!cx->options->strict || n_refusal + n_idle == 0)
         return VITFOLD_OK;
     size_t size;
-    vf_log(&cx->cli->log, VF_LOG_NOTE, "%s", vitfold_report_text(cx->journal, &size));
+    VitfoldReport *report;
+    int status = vitfold_summarize(cx->model, cx->dim, cx->options->dim.n_item, &report, err);
+    if (status != VITFOLD_OK)
+        return status;
+    vf_log(&cx->cli->log, VF_LOG_NOTE, "%s", vitfold_report_text(report, &size));
+    vitfold_report_free(report);
     return (int)vf_fail(err, VF_UNSUPPORTED,
                         "%zu sites were left alone and %zu passes found none, nothing is written",
                         n_refusal, n_idle);

@@ -114,10 +114,14 @@ START_TEST(a_refused_conversion_writes_nothing)
     /* softmax-to-relu leaves nothing for a second one to change. */
     expect(0, "convert " MODEL " @relu.onnx --passes softmax-to-relu --check");
     size_t before = vf_temp_folder_count(folder);
-    expect(4, "convert @relu.onnx @a.onnx --passes softmax-to-relu --strict --report @r.txt");
+    const VfToolResult *result =
+        expect(4, "convert @relu.onnx @a.onnx --passes softmax-to-relu --strict --report @r.txt");
+    ck_assert_ptr_nonnull(strstr(result->message, "softmax-to-relu found no site to change"));
+    ck_assert_ptr_null(strstr(result->message, "@@")); /* no diff, which would bury it */
     ck_assert_uint_eq(vf_temp_folder_count(folder), before);
     expect(0, "compare " MODEL " @a.onnx --exact");
-    expect(0, "convert @relu.onnx @a.onnx --passes softmax-to-relu");
+    result = expect(0, "convert @relu.onnx @a.onnx --passes softmax-to-relu");
+    ck_assert_ptr_nonnull(strstr(result->out, "softmax-to-relu found no site to change"));
 }
 END_TEST
 

@@ -1,4 +1,5 @@
 /* First weights of the convolution from the arrays of a file. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,8 +63,14 @@ static VfStatus take(const VfLinearSite *work, const VfTensor *from, const Wante
         return fail_shape(work, wanted, err);
     VF_TRY(vf_tensor_new(work->cx->model->arena, dtype, from->rank, from->dims, &tensor, &data,
                          err));
-    for (size_t i = 0; i < tensor->count; i++)
+    for (size_t i = 0; i < tensor->count; i++) {
         vf_tensor_put_double(data, dtype, i, vf_tensor_get_double(from, i));
+        if (!isfinite(vf_tensor_get_double(tensor, i)))
+            return vf_fail(err, VF_USAGE,
+                           "option 'dwc-file': array '%s' holds a number that is not finite in "
+                           "%s, which attention '%s' works in",
+                           wanted->name, vf_dtype_info(dtype)->name, work->site->label);
+    }
     *to = tensor;
     return VF_OK;
 }

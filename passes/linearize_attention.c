@@ -14,8 +14,7 @@
  *
  * Limits     region masks are multiplied, in the quadratic form only, and do not stop the
  *            convolution at the edge of a region; causal and run-time masks are refused, and
- *            fused operators but ONNX Attention and MultiHeadAttention without masks. P is a
- *            table (heads, d, N_k)
+ *            fused operators with masks or caches. P is a table (heads, d, N_k)
  */
 #include <math.h>
 #include <string.h>
@@ -143,8 +142,7 @@ static const char *why_not_structure(VfLinearSite *work)
     const VfAttention *site = work->site;
     if (site->kind == VF_ATTENTION_OTHER)
         return site->why;
-    const char *why =
-        site->score_node == NULL ? vf_linear_read_fused(work) : vf_linear_read(work);
+    const char *why = vf_is_fused(site) ? vf_linear_read_fused(work) : vf_linear_read(work);
     if (why != NULL)
         return why;
     if (are_weights_shared(site))

@@ -27,8 +27,7 @@ const VfUnfuseForm *vf_unfuse_form(VfOp op)
 
 bool vf_is_fused(const VfAttention *site)
 {
-    VfOp op = site->norm_node->op;
-    return op != VF_OP_SOFTMAX && op != VF_OP_DIV && op != VF_OP_MUL;
+    return site->score_node == NULL && site->kind != VF_ATTENTION_LINEAR;
 }
 
 /* --- heads and widths --- */

@@ -92,8 +92,7 @@ static VfValue *build_quadratic(const VfLinearSite *work, VfValue *q, VfValue *k
 static VfValue *build(VfLinearSite *work, bool is_linear)
 {
     VfRewrite *rw = work->rw;
-    bool is_fused = work->fused.heads > 0;
-    if (is_fused)
+    if (work->is_fused)
         vf_linear_split_fused(work);
     VfValue *q = vf_linear_arrange(work, &work->q, work->query, work->width);
     VfValue *k = vf_linear_arrange(work, &work->k, work->width, work->key);
@@ -105,7 +104,7 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
     VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);
     if (work->options->dwc != VF_DWC_OFF)
         out = vf_rewrite_binary(rw, VF_OP_ADD, out, vf_linear_convolve(work));
-    return is_fused ? vf_linear_join_fused(work, out) : vf_linear_restore(work, out);
+    return work->is_fused ? vf_unfuse_join(&work->unfused, out) : vf_linear_restore(work, out);
 }
 
 static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)

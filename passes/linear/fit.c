@@ -261,7 +261,7 @@ static const char *why_not_fit(const VfLinearSite *work)
         return "dwc=lsq needs calibration data";
     if (work->site->mask != VF_MASK_NONE)
         return "dwc=lsq does not know the linear part of a masked site: use dwc=zero";
-    if (work->fused.heads > 0)
+    if (work->is_fused)
         return "dwc=lsq does not look into a fused operator: use dwc=zero";
     if (!vf_dim_is_known(work->d))
         return "dwc=lsq needs a fixed head width";

@@ -7,6 +7,7 @@
 #ifndef VF_LINEAR_LINEAR_H
 #define VF_LINEAR_LINEAR_H
 
+#include "passes/attention/unfuse.h"
 #include "passes/match/attention.h"
 #include "passes/match/product.h"
 #include "passes/pass.h"
@@ -68,12 +69,6 @@ typedef enum VfHeadsPlace {
     VF_HEADS_HIDDEN
 } VfHeadsPlace;
 
-/* Of a fused operator: heads of Q, and of K and V; the operand with the bias of the projections. */
-typedef struct VfFusedHeads {
-    int64_t heads, groups; /* 0: the site is no fused operator */
-    int32_t bias;          /* -1: none */
-} VfFusedHeads;
-
 /* One site as it will be built. */
 typedef struct VfLinearSite {
     VfPassCx *cx;
@@ -90,7 +85,8 @@ typedef struct VfLinearSite {
     bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
     VfTokenGrid grid; /* valid when there is a convolution */
     VfHeadsPlace heads; /* valid when there are key positions */
-    VfFusedHeads fused;
+    bool is_fused;
+    VfUnfused unfused; /* valid while a fused operator is rewritten */
     VfDwcWeights dwc;
     const char *why; /* why it is left alone, or NULL */
 } VfLinearSite;
@@ -100,11 +96,9 @@ typedef struct VfLinearSite {
 const char *vf_linear_read(VfLinearSite *work);
 
 /* The same of a fused operator: the letters are those that its operands have once taken apart,
- * which vf_linear_split_fused does; then the result (B, H, N_q, d_v) in the layout of the
- * operator's. linear/fused.c */
+ * which vf_linear_split_fused does. linear/fused.c */
 const char *vf_linear_read_fused(VfLinearSite *work);
 void vf_linear_split_fused(VfLinearSite *work);
-VfValue *vf_linear_join_fused(const VfLinearSite *work, VfValue *out);
 
 /* `operand` with its axes as batch, `a`, `b`; leading batch axes it does not have stay away. */
 VfValue *vf_linear_arrange(const VfLinearSite *work, const VfLettered *operand, int8_t a, int8_t b);

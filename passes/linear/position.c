@@ -6,7 +6,7 @@
 static bool has_head_axis(const VfLinearSite *work)
 {
     VfDim heads = work->site->heads;
-    if (vf_dim_is(heads, 1) || work->fused.heads > 0)
+    if (vf_dim_is(heads, 1) || work->is_fused)
         return true;
     for (int32_t a = 0; a < work->k.rank; a++) {
         int8_t letter = work->k.letter[a];

@@ -92,8 +92,9 @@ static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttentio
         site->d = width;
         site->d_v = width_v;
     } else if (!is_packed && heads > 0 && vf_dim_is_known(width) && vf_dim_is_known(width_v)) {
+        int64_t groups = vf_node_attr(node, "kv_num_heads") ? vf_node_int(node, "kv_num_heads") : 0;
         site->d = vf_dim(width.k / heads);
-        site->d_v = vf_dim(width_v.k / heads);
+        site->d_v = vf_dim(width_v.k / (groups > 0 ? groups : heads));
     }
     site->windows = vf_dim(1);
 }

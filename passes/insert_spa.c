@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/linear/linear.h"
+#include "passes/grid_option.h"
 #include "passes/spa_insert/spa_insert.h"
 
 #define FIELD(name) .offset = offsetof(VfSpaOptions, name)
@@ -100,16 +100,7 @@ static const VfOption option[] = {
      .def = "0",
      .min = 0,
      .max = 4096},
-    {.name = "grid",
-     .help = "token grid as HxW, or auto: read from the graph",
-     .type = VF_OPTION_STRING,
-     FIELD(grid),
-     .def = "auto"},
-    {.name = "prefix",
-     .help = "tokens before the grid, or auto: read from the graph",
-     .type = VF_OPTION_STRING,
-     FIELD(prefix),
-     .def = "auto"},
+    VF_GRID_OPTION_ROWS(VfSpaOptions),
     {.name = "alpha",
      .help = "skipinit, shaped: factor of the values; 1 to train from scratch",
      .type = VF_OPTION_DOUBLE,
@@ -137,14 +128,8 @@ static const VfOption option[] = {
 static VfStatus read_options(VfSpaPlan *plan, VfErr *err)
 {
     const VfSpaOptions *options = plan->options;
-    int64_t h, w;
     char *end;
-    if (strcmp(options->grid, "auto") != 0 && !vf_linear_parse_grid(options->grid, &h, &w))
-        return vf_fail(err, VF_USAGE, "option 'grid': '%s' is neither auto nor like 14x14",
-                       options->grid);
-    if (strcmp(options->prefix, "auto") != 0 && !vf_linear_parse_prefix(options->prefix, &h))
-        return vf_fail(err, VF_USAGE, "option 'prefix': '%s' is neither auto nor a number",
-                       options->prefix);
+    VF_TRY(vf_grid_options_check(options->grid, options->prefix, err));
     if (options->kernel >= VF_SPA_KERNEL_COUNT)
         return VF_OK;
     if (options->tau == NULL)

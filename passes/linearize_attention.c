@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/grid_option.h"
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
 
@@ -59,16 +60,7 @@ static const VfOption option[] = {
      .def = "5",
      .min = 1,
      .max = 31},
-    {.name = "grid",
-     .help = "token grid as HxW, or auto: read from the graph",
-     .type = VF_OPTION_STRING,
-     .offset = offsetof(VfLinearOptions, grid),
-     .def = "auto"},
-    {.name = "prefix",
-     .help = "tokens before the grid, or auto: read from the graph",
-     .type = VF_OPTION_STRING,
-     .offset = offsetof(VfLinearOptions, prefix),
-     .def = "auto"},
+    VF_GRID_OPTION_ROWS(VfLinearOptions),
     {.name = "dwc-file",
      .help = "npz file with arrays 'weight' [d_v, 1, kernel, kernel] and, if any, 'bias' [d_v] for "
              "all sites, or 'SITE.weight' and 'SITE.bias' by label or number",
@@ -223,16 +215,10 @@ static VfStatus check_weights(const VfLinearOptions *options, VfErr *err)
 
 static VfStatus check_options(const VfLinearOptions *options, VfErr *err)
 {
-    int64_t h, w;
     if (options->kernel % 2 == 0)
         return vf_fail(err, VF_USAGE, "option 'kernel': %lld is not an odd number",
                        (long long)options->kernel);
-    if (strcmp(options->grid, "auto") != 0 && !vf_linear_parse_grid(options->grid, &h, &w))
-        return vf_fail(err, VF_USAGE, "option 'grid': '%s' is neither auto nor like 14x14",
-                       options->grid);
-    if (strcmp(options->prefix, "auto") != 0 && !vf_linear_parse_prefix(options->prefix, &h))
-        return vf_fail(err, VF_USAGE, "option 'prefix': '%s' is neither auto nor a number",
-                       options->prefix);
+    VF_TRY(vf_grid_options_check(options->grid, options->prefix, err));
     return check_weights(options, err);
 }
 

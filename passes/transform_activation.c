@@ -17,6 +17,7 @@
 
 #include "passes/fuse_site.h"
 #include "passes/ir/attr.h"
+#include "passes/match/depth.h"
 #include "passes/match/facts.h"
 #include "passes/match/pointwise.h"
 #include "passes/match/residual.h"
@@ -245,27 +246,12 @@ static VfStatus find_sites(VfPassCx *cx, Activations *all, VfErr *err)
 /* Selected sites on the longest path. */
 static VfStatus count_layers(VfPassCx *cx, const Activations *all, int32_t *n, VfErr *err)
 {
-    size_t n_value = (size_t)cx->model->n_value_id + 1, n_node = (size_t)cx->model->n_node_id + 1;
-    uint8_t *is_site = vf_arena_alloc(cx->arena, n_value);
-    int32_t *depth = vf_arena_alloc(cx->arena, n_node * sizeof *depth);
-    VF_TRY_ALLOC(is_site, err);
-    VF_TRY_ALLOC(depth, err);
-    memset(is_site, 0, n_value);
-    memset(depth, 0, n_node * sizeof *depth);
+    bool *counts = VF_NEW_ARRAY(cx->arena, bool, (size_t)cx->model->n_node_id + 1);
+    const int32_t *depth;
+    VF_TRY_ALLOC(counts, err);
     for (int32_t i = 0; i < all->n; i++)
-        is_site[all->site[i].y->id] = all->site[i].is_selected && !all->site[i].is_gated;
-    *n = 0;
-    for (const VfNode *node = cx->model->graph->first_node; node != NULL; node = node->next) {
-        for (int32_t i = 0; i < node->n_in; i++) {
-            const VfValue *in = vf_node_in(node, i);
-            if (in != NULL && in->kind == VF_VALUE_RESULT && depth[in->def->id] > depth[node->id])
-                depth[node->id] = depth[in->def->id];
-        }
-        if (vf_node_out(node, 0) != NULL && is_site[vf_node_out(node, 0)->id] != 0)
-            depth[node->id]++;
-        *n = depth[node->id] > *n ? depth[node->id] : *n;
-    }
-    return VF_OK;
+        counts[all->site[i].y->def->id] = all->site[i].is_selected && !all->site[i].is_gated;
+    return vf_count_depth(cx->arena, cx->model->graph, counts, &depth, n, err);
 }
 
 /* --- rewriting --- */

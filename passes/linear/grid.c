@@ -4,38 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/grid_option.h"
 #include "passes/linear/linear.h"
 #include "passes/match/axis.h"
 #include "runtime/base/text.h"
-
-enum { SIDE_MAX = 1 << 15 };
-
-/* --- options --- */
-
-/* A decimal number from 0 up to SIDE_MAX at `*text`, which moves behind it. */
-static bool read_number(const char **text, int64_t *number)
-{
-    const char *at = *text;
-    *number = 0;
-    for (; *at >= '0' && *at <= '9' && *number <= SIDE_MAX; at++)
-        *number = *number * 10 + (*at - '0');
-    bool is_number = at > *text && *number <= SIDE_MAX;
-    *text = at;
-    return is_number;
-}
-
-bool vf_linear_parse_grid(const char *text, int64_t *h, int64_t *w)
-{
-    return read_number(&text, h) && *text++ == 'x' && read_number(&text, w) && *text == '\0' &&
-           *h > 0 && *w > 0;
-}
-
-bool vf_linear_parse_prefix(const char *text, int64_t *prefix)
-{
-    return read_number(&text, prefix) && *text == '\0';
-}
-
-/* --- finding --- */
 
 /* The two token factors of an axis, as windows have them. */
 static bool grid_of_axis(const VfAxis *axis, int64_t *h, int64_t *w)
@@ -145,14 +117,13 @@ const char *vf_linear_find_grid(VfLinearSite *work)
     if (is_found)
         take_found(work, n_q, n_k);
     if (is_given) {
-        (void)vf_linear_parse_grid(work->options->grid, &grid->h, &grid->w);
+        (void)vf_grid_option(work->options->grid, &grid->h, &grid->w);
         if (!is_found)
             grid->prefix = n_q - grid->h * grid->w;
     } else if (!is_found && !grid_of_window(work, n_q, &grid->h, &grid->w)) {
         return "the token grid is not known: give grid=HxW or dwc=off";
     }
-    if (strcmp(work->options->prefix, "auto") != 0)
-        (void)vf_linear_parse_prefix(work->options->prefix, &grid->prefix);
+    (void)vf_prefix_option(work->options->prefix, &grid->prefix);
     if (grid->prefix < 0)
         return text_of(work, "%lld queries are fewer than the grid of %lld given", n_q,
                        grid->h * grid->w);

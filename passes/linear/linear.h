@@ -115,10 +115,6 @@ const char *vf_linear_why_not_masked(const VfLinearSite *work);
 /* Zero the products of removed keys: `scores` (batch, N_q, N_k) times the masks as 0 and 1. */
 VfValue *vf_linear_mask(const VfLinearSite *work, VfValue *scores);
 
-/* Read "HxW" and "N"; false when they are spelled otherwise. linear/grid.c */
-bool vf_linear_parse_grid(const char *text, int64_t *h, int64_t *w);
-bool vf_linear_parse_prefix(const char *text, int64_t *prefix);
-
 /* Find the grid of tokens. Returns why it is not known, in the pass's arena, or NULL.
  * linear/grid.c */
 const char *vf_linear_find_grid(VfLinearSite *work);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "passes/match/depth.h"
 #include "passes/match/facts.h"
 
 /* Nodes between skip and sum looked at: skips over a whole stage fit, and time stays linear. */
@@ -16,7 +17,6 @@ typedef struct Search {
     VfNode **node;   /* in graph order */
     int32_t *mark;   /* by position: number of the search that met it */
     uint8_t *state;  /* by position */
-    int32_t *depth;  /* by position */
     int32_t n_search;
 } Search;
 
@@ -245,21 +245,20 @@ static bool find_site(Search *search, VfNode *node, VfResidual *site)
 static VfStatus begin(Search *search, const VfGraph *graph, VfErr *err)
 {
     size_t n = (size_t)graph->n_node + 1, n_id = (size_t)graph->model->n_node_id + 1;
-    search->place = vf_arena_alloc(search->arena, n_id * sizeof *search->place);
-    search->node = vf_arena_alloc(search->arena, n * sizeof *search->node);
-    search->mark = vf_arena_alloc(search->arena, n * sizeof *search->mark);
-    search->depth = vf_arena_alloc(search->arena, n * sizeof *search->depth);
-    search->state = vf_arena_alloc(search->arena, n);
-    if (search->place == NULL || search->node == NULL || search->mark == NULL ||
-        search->depth == NULL || search->state == NULL)
-        return vf_fail(err, VF_NO_MEMORY, "out of memory");
+    search->place = VF_NEW_ARRAY(search->arena, int32_t, n_id);
+    search->node = VF_NEW_ARRAY(search->arena, VfNode *, n);
+    search->mark = VF_NEW_ARRAY(search->arena, int32_t, n);
+    search->state = VF_NEW_ARRAY(search->arena, uint8_t, n);
+    VF_TRY_ALLOC(search->place, err);
+    VF_TRY_ALLOC(search->node, err);
+    VF_TRY_ALLOC(search->mark, err);
+    VF_TRY_ALLOC(search->state, err);
     for (size_t i = 0; i < n_id; i++)
         search->place[i] = -1;
     int32_t at = 0;
     for (VfNode *node = graph->first_node; node != NULL; node = node->next, at++) {
         search->place[node->id] = at;
         search->node[at] = node;
-        search->mark[at] = search->depth[at] = 0;
     }
     return VF_OK;
 }
@@ -276,21 +275,17 @@ static void drop_inner(VfResiduals *found, const VfResidual *site)
     }
 }
 
-static void count_depth(Search *search, int32_t n, VfResiduals *found)
+static VfStatus count_depth(VfArena *arena, const VfGraph *graph, VfResiduals *found, VfErr *err)
 {
-    int32_t next = 0;
-    for (int32_t at = 0; at < n; at++) {
-        const VfNode *node = search->node[at];
-        for (int32_t i = 0; i < node->n_in; i++) {
-            int32_t above = place_of(search, vf_node_in(node, i));
-            if (above >= 0 && search->depth[above] > search->depth[at])
-                search->depth[at] = search->depth[above];
-        }
-        if (next == found->n_site || found->site[next].add != node)
-            continue;
-        found->site[next++].depth = ++search->depth[at];
-        found->depth = search->depth[at] > found->depth ? search->depth[at] : found->depth;
-    }
+    bool *counts = VF_NEW_ARRAY(arena, bool, (size_t)graph->model->n_node_id + 1);
+    const int32_t *depth;
+    VF_TRY_ALLOC(counts, err);
+    for (int32_t i = 0; i < found->n_site; i++)
+        counts[found->site[i].add->id] = true;
+    VF_TRY(vf_count_depth(arena, graph, counts, &depth, &found->depth, err));
+    for (int32_t i = 0; i < found->n_site; i++)
+        found->site[i].depth = depth[found->site[i].add->id];
+    return VF_OK;
 }
 
 VfStatus vf_find_residuals(VfArena *arena, VfGraph *graph, VfResiduals *found, VfErr *err)
@@ -308,8 +303,7 @@ VfStatus vf_find_residuals(VfArena *arena, VfGraph *graph, VfResiduals *found, V
                              sizeof *found->site, err));
         found->site[found->n_site++] = site;
     }
-    count_depth(&search, graph->n_node, found);
-    return VF_OK;
+    return count_depth(arena, graph, found, err);
 }
 
 /* The sum of squares is off by as much as factors lose in the dtype of the network. */

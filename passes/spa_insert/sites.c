@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "passes/fuse_site.h"
+#include "passes/grid_option.h"
 #include "passes/ir/attr.h"
-#include "passes/linear/linear.h"
+#include "passes/match/depth.h"
 #include "passes/match/facts.h"
 #include "passes/match/pointwise.h"
 #include "passes/match/product.h"
@@ -207,12 +208,11 @@ static void find_grid(const VfSpaOptions *options, VfSpaGroup *group, const VfAt
     bool is_found = vf_dim_is_known(site->grid_h) && vf_dim_is_known(site->grid_w);
     if (is_found)
         prefix = vf_dim_is_known(site->prefix) ? site->prefix.k : n - h * w;
-    if (strcmp(options->grid, "auto") != 0 && vf_linear_parse_grid(options->grid, &h, &w)) {
+    if (vf_grid_option(options->grid, &h, &w)) {
         is_found = true;
         prefix = n - h * w;
     }
-    if (strcmp(options->prefix, "auto") != 0)
-        (void)vf_linear_parse_prefix(options->prefix, &prefix);
+    (void)vf_prefix_option(options->prefix, &prefix);
     bool fits = is_found && h > 0 && w > 0 && prefix >= 0 && prefix + h * w == n;
     if (!fits && group->is_window) {
         h = w = (int64_t)llround(sqrt((double)n));
@@ -254,38 +254,20 @@ static VfStatus join_group(VfSpaPlan *plan, VfSpaSite *work, VfErr *err)
     return VF_OK;
 }
 
-/* Layers of a group on the longest path; parallel branches share one. `depth` and `site_of` are by
- * node id. */
-static void number_layers(VfSpaPlan *plan, VfSpaGroup *group, int32_t *depth,
-                          VfSpaSite *const *site_of)
+/* Layers of a group on the longest path; parallel branches share one. */
+static VfStatus number_layers(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
 {
     const VfModel *model = plan->cx->model;
-    memset(depth, 0, ((size_t)model->n_node_id + 1) * sizeof *depth);
-    for (const VfNode *node = model->graph->first_node; node != NULL; node = node->next) {
-        for (int32_t i = 0; i < node->n_in; i++) {
-            const VfValue *in = vf_node_in(node, i);
-            if (in != NULL && in->kind == VF_VALUE_RESULT && depth[in->def->id] > depth[node->id])
-                depth[node->id] = depth[in->def->id];
-        }
-        VfSpaSite *work = site_of[node->id];
-        if (work != NULL && work->group == group)
-            work->l = ++depth[node->id];
-        group->depth = depth[node->id] > group->depth ? depth[node->id] : group->depth;
-    }
-}
-
-static VfStatus number_groups(VfSpaPlan *plan, VfErr *err)
-{
-    size_t n = (size_t)plan->cx->model->n_node_id + 1;
-    int32_t *depth = VF_NEW_ARRAY(plan->cx->arena, int32_t, n);
-    VfSpaSite **site_of = VF_NEW_ARRAY(plan->cx->arena, VfSpaSite *, n);
-    VF_TRY_ALLOC(depth, err);
-    VF_TRY_ALLOC(site_of, err);
+    bool *counts = VF_NEW_ARRAY(plan->cx->arena, bool, (size_t)model->n_node_id + 1);
+    const int32_t *depth;
+    VF_TRY_ALLOC(counts, err);
     for (int32_t i = 0; i < plan->n_site; i++)
-        if (plan->site[i].group != NULL)
-            site_of[plan->site[i].site->value_node->id] = &plan->site[i];
-    for (int32_t i = 0; i < plan->n_group; i++)
-        number_layers(plan, plan->group[i], depth, site_of);
+        if (plan->site[i].group == group)
+            counts[plan->site[i].site->value_node->id] = true;
+    VF_TRY(vf_count_depth(plan->cx->arena, model->graph, counts, &depth, &group->depth, err));
+    for (int32_t i = 0; i < plan->n_site; i++)
+        if (plan->site[i].group == group)
+            plan->site[i].l = depth[plan->site[i].site->value_node->id];
     return VF_OK;
 }
 
@@ -301,5 +283,7 @@ VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err)
         if (work->why == NULL)
             VF_TRY(join_group(plan, work, err));
     }
-    return number_groups(plan, err);
+    for (int32_t i = 0; i < plan->n_group; i++)
+        VF_TRY(number_layers(plan, plan->group[i], err));
+    return VF_OK;
 }

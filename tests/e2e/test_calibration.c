@@ -1,36 +1,11 @@
 /* convert --calibration and passes --schedule from the command line. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_ln_op17.onnx"
 #define SAMPLES "%mnist/test_500.npz"
-
-static char folder[256];
-
-static void set_up(void)
-{
-    vf_temp_folder_make(folder, sizeof folder);
-}
-
-static void tear_down(void)
-{
-    vf_temp_folder_remove(folder);
-}
-
-static json_t *document_of(const char *words)
-{
-    json_error_t error;
-    const VfToolResult *result = vf_tool_run(folder, words);
-    ck_assert_msg(result->status == 0, "'%s': %s", words, result->message);
-    json_t *document = json_loads(result->out, JSON_REJECT_DUPLICATES, &error);
-    ck_assert_msg(document != NULL, "'%s': %s at line %d", words, error.text, error.line);
-    return document;
-}
 
 /* R2 of each norm, in the document of the conversion. The first reads tokens just embedded. */
 START_TEST(least_squares)

@@ -1,27 +1,12 @@
 /* Every command: its exit statuses, its sentences, its JSON. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_prepbn_op17.onnx"
 #define OTHER "%mnist/mnist_softmax_ln_op17.onnx"
 #define DATA "%mnist/test_500.npz"
-
-static char folder[256];
-
-static void set_up(void)
-{
-    vf_temp_folder_make(folder, sizeof folder);
-}
-
-static void tear_down(void)
-{
-    vf_temp_folder_remove(folder);
-}
 
 /* Words, exit status, a part of the message. */
 static const struct {

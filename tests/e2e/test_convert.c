@@ -1,35 +1,12 @@
 /* convert: what it writes, when it writes nothing, what it says. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_prepbn_op17.onnx"
 #define DATA "%mnist/test_500.npz"
-
-static char folder[256];
-
-static void set_up(void)
-{
-    vf_temp_folder_make(folder, sizeof folder);
-}
-
-static void tear_down(void)
-{
-    vf_temp_folder_remove(folder);
-}
-
-static const VfToolResult *expect(int status, const char *words)
-{
-    const VfToolResult *result = vf_tool_run(folder, words);
-    ck_assert_msg(result->status == status, "'%s': status %d, %s", words, result->status,
-                  result->message);
-    return result;
-}
 
 static void assert_same_file(const char *a, const char *b)
 {

@@ -1,35 +1,16 @@
 /* inspect --signal: table, JSON, plot, one model and two. */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_ln_op17.onnx"
 #define OTHER "%mnist/mnist_softmax_prepbn_op17.onnx"
 
-static char folder[256];
-
-static void set_up(void)
+static json_t *signal_of(const char *words)
 {
-    vf_temp_folder_make(folder, sizeof folder);
-}
-
-static void tear_down(void)
-{
-    vf_temp_folder_remove(folder);
-}
-
-static json_t *document_of(const char *words)
-{
-    json_error_t error;
-    const VfToolResult *result = vf_tool_run(folder, words);
-    ck_assert_msg(result->status == 0, "'%s': %s", words, result->message);
-    json_t *document = json_loads(result->out, JSON_REJECT_DUPLICATES, &error);
-    ck_assert_msg(document != NULL, "'%s': %s at line %d", words, error.text, error.line);
+    json_t *document = document_of(words);
     ck_assert_str_eq(json_string_value(json_object_get(document, "schema")), "vitfold.signal.1");
     return document;
 }
@@ -54,7 +35,7 @@ START_TEST(json)
 {
     static const char *const key[] = {"layer", "name", "attention", "tokens", "zero", "data",
                                       "note"};
-    json_t *document = document_of("inspect " MODEL " --signal --json");
+    json_t *document = signal_of("inspect " MODEL " --signal --json");
     json_t *layer = layer_of(document, 0, 0);
     const char *found;
     json_t *value;
@@ -88,7 +69,7 @@ START_TEST(measured)
         {0.570388246, 2.343256625, 0.456284349, 4.790728752, 39.6875},
     };
     json_t *document =
-        document_of("inspect " MODEL " --signal --inputs %mnist/test_500.npz --json");
+        signal_of("inspect " MODEL " --signal --inputs %mnist/test_500.npz --json");
     json_t *model = json_array_get(json_object_get(document, "models"), 0);
     ck_assert_int_eq(json_integer_value(json_object_get(model, "samples")), 500);
     for (size_t l = 0; l < 4; l++) {
@@ -109,7 +90,7 @@ END_TEST
 
 START_TEST(two_models)
 {
-    json_t *document = document_of("inspect " MODEL " " OTHER " --signal --json");
+    json_t *document = signal_of("inspect " MODEL " " OTHER " --signal --json");
     ck_assert_uint_eq(json_array_size(json_object_get(document, "models")), 2);
     ck_assert(zero_of(layer_of(document, 1, 0), "correlation") > 0);
     json_decref(document);

@@ -1,38 +1,13 @@
 /* insert-spa, normalize-skip and transform-activation through the tool: the signal of what they
  * write, second runs on the saved file, and options that are wrong. */
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_ln_op17.onnx"
-
-static char folder[256];
-
-static void set_up(void)
-{
-    vf_temp_folder_make(folder, sizeof folder);
-}
-
-static void tear_down(void)
-{
-    vf_temp_folder_remove(folder);
-}
-
-static json_t *document_of(const char *words)
-{
-    json_error_t error;
-    const VfToolResult *result = vf_tool_run(folder, words);
-    ck_assert_msg(result->status == 0, "'%s': %s", words, result->message);
-    json_t *document = json_loads(result->out, JSON_REJECT_DUPLICATES, &error);
-    ck_assert_msg(document != NULL, "'%s': %s at line %d", words, error.text, error.line);
-    return document;
-}
 
 static json_int_t edits_of(const json_t *document, const char *pass)
 {

@@ -7,6 +7,7 @@
 #include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "passes/manager.h"
+#include "tests/passes/act_reference.h"
 #include "tests/passes/relu_attention_values.h"
 #include "tests/support/check_main.h"
 #include "tests/support/run_model.h"
@@ -31,24 +32,6 @@ static const char *const act_name[] = {"relu",     "relu2",   "relu6",   "gelu",
 enum { N_ACT = sizeof act_name / sizeof act_name[0] };
 
 /* --- reference --- */
-
-static double apply(const char *act, double s)
-{
-    double r = s > 0 ? s : 0;
-    if (strcmp(act, "relu") == 0)
-        return r;
-    if (strcmp(act, "relu2") == 0)
-        return r * r;
-    if (strcmp(act, "relu6") == 0)
-        return r < 6 ? r : 6;
-    if (strcmp(act, "gelu") == 0)
-        return 0.5 * s * erfc(-s / sqrt(2));
-    if (strcmp(act, "softplus") == 0)
-        return r + log1p(exp(-fabs(s)));
-    if (strcmp(act, "sigmoid") == 0)
-        return 1 / (1 + exp(-s));
-    return s;
-}
 
 /* A key removed by the mask has weight zero under identity too. */
 static double weight(const Attention *a, const char *act, double alpha, int32_t i, int32_t j)

@@ -8,6 +8,7 @@
 #include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "passes/manager.h"
+#include "tests/passes/act_reference.h"
 #include "tests/support/check_main.h"
 #include "tests/support/run_model.h"
 
@@ -111,22 +112,6 @@ static bool is_kept(Mask mask, int32_t b, int32_t i, int32_t j)
 }
 
 /* --- reference --- */
-
-static double apply(const char *act, double s)
-{
-    double r = s > 0 ? s : 0;
-    if (strcmp(act, "relu") == 0)
-        return r;
-    if (strcmp(act, "relu2") == 0)
-        return r * r;
-    if (strcmp(act, "relu6") == 0)
-        return r < 6 ? r : 6;
-    if (strcmp(act, "gelu") == 0)
-        return 0.5 * s * erfc(-s / sqrt(2));
-    if (strcmp(act, "softplus") == 0)
-        return r + log1p(exp(-fabs(s)));
-    return strcmp(act, "sigmoid") == 0 ? 1 / (1 + exp(-s)) : s;
-}
 
 static double projected(const Spelling *s, int32_t part, int32_t b, int32_t i, int32_t column)
 {

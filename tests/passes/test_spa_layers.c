@@ -7,6 +7,7 @@
 #include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "passes/manager.h"
+#include "tests/passes/act_reference.h"
 #include "tests/passes/spa_reference.h"
 #include "tests/support/check_main.h"
 #include "tests/support/run_model.h"
@@ -36,16 +37,6 @@ typedef struct Run {
 } Run;
 
 /* --- reference --- */
-
-static double apply(const char *act, double x)
-{
-    double r = x > 0 ? x : 0;
-    if (strcmp(act, "relu2") == 0)
-        return r * r;
-    if (strcmp(act, "softplus") == 0)
-        return log1p(exp(-fabs(x))) + r;
-    return strcmp(act, "identity") == 0 ? x : r;
-}
 
 static double inverse(const char *act, double y)
 {

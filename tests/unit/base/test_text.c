@@ -2,19 +2,7 @@
 #include <string.h>
 
 #include "runtime/base/text.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 #define BYTES(literal) {literal, sizeof(literal) - 1}
 

@@ -2,19 +2,7 @@
 #include <string.h>
 
 #include "converter/emit/weights.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 static const float plain[3] = {1.0f, 0.1f, -2.5f}, same[3] = {1.0f, 0.1f, -2.5f},
                    large[2] = {3e38f, 1.0f}, special[2] = {-INFINITY, 0.5f};

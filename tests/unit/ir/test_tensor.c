@@ -5,20 +5,7 @@
 #include <string.h>
 
 #include "passes/ir/number.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-    ck_assert_ptr_nonnull(arena);
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 /* dtype, value, its bits, the value that comes back */
 static const struct {

@@ -4,19 +4,7 @@
 
 #include "converter/report/json.h"
 #include "converter/report/table.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 START_TEST(documents_have_one_form)
 {

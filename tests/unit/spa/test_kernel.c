@@ -4,20 +4,7 @@
 
 #include "passes/spa/kernel.h"
 #include "passes/spa/schedule.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-    ck_assert_ptr_nonnull(arena);
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 static VfSpaSpec grid_spec(VfSpaKernel kernel, int32_t h, int32_t w, int32_t prefix)
 {

@@ -3,20 +3,7 @@
 
 #include "passes/spa/kernel.h"
 #include "passes/spa/schedule.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-    ck_assert_ptr_nonnull(arena);
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 static void assert_digits(double a, double b, const char *what)
 {

@@ -5,20 +5,7 @@
 
 #include "passes/spa/kernel.h"
 #include "passes/spa/schedule.h"
-#include "tests/support/check_main.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-    ck_assert_ptr_nonnull(arena);
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
+#include "tests/support/arena_case.h"
 
 static VfMatrix new_matrix(int32_t n)
 {

@@ -3,21 +3,8 @@
 
 #include "passes/spa/kernel.h"
 #include "passes/spa/schedule.h"
-#include "tests/support/check_main.h"
+#include "tests/support/arena_case.h"
 #include "tests/unit/spa/values.h"
-
-static VfArena *arena;
-
-static void set_up(void)
-{
-    arena = vf_arena_new();
-    ck_assert_ptr_nonnull(arena);
-}
-
-static void tear_down(void)
-{
-    vf_arena_free(arena);
-}
 
 static void assert_close(double a, double b, double tolerance, const char *what)
 {

@@ -5,7 +5,6 @@
 #include "converter/api/sites.h"
 #include "converter/data/npy.h"
 #include "converter/emit/emit_c.h"
-#include "converter/lower/lower.h"
 #include "runtime/base/sha256.h"
 
 /* One of the models of a program. */
@@ -25,57 +24,7 @@ typedef struct Emit {
     VitfoldData *expected;
 } Emit;
 
-/* --- plans --- */
-
-static VfStatus bind(const Emit *cx, const VfGraph *graph, VfBinding *binding, int32_t *n,
-                     VfErr *err)
-{
-    *n = 0;
-    for (int32_t i = 0; i < graph->n_input; i++) {
-        const VfValue *input = graph->input[i];
-        const VfArray *array = vf_data_find(cx->in, input->name);
-        if (array != NULL)
-            binding[(*n)++] = (VfBinding){input->name, array->dtype, array->rank, array->dims,
-                                          NULL};
-        else if (vf_is_required_input(input))
-            return vf_fail(err, VF_USAGE, "no data for input '%s'", vf_value_label(input));
-    }
-    return VF_OK;
-}
-
-/* The contents of inputs are not given, so no plan depends on them. */
-static VfStatus lower(Emit *cx, Source *source, VfErr *err)
-{
-    const VfModel *ir = source->model->ir;
-    VfLowerOptions options = {.reference = true};
-    VfUnsupported unsupported = {0};
-    VfBinding *binding = VF_NEW_ARRAY(cx->arena, VfBinding, (size_t)ir->graph->n_input);
-    int32_t n;
-    VF_TRY_ALLOC(binding, err);
-    VF_TRY(bind(cx, ir->graph, binding, &n, err));
-    VfStatus status = vf_lower(ir, n, binding, &options, cx->arena, &source->plan, &unsupported,
-                               err);
-    for (int32_t i = 0; i < unsupported.n && status == VF_UNSUPPORTED; i++)
-        vf_log(&source->model->log, VF_LOG_ERROR, "%s", unsupported.text[i]);
-    return status;
-}
-
 /* --- facts for the front matter --- */
-
-static VfStatus digest_file(VfArena *arena, const char *path, const char **digest, VfErr *err)
-{
-    VfMapping file;
-    VfSha256 sha;
-    char *text = vf_arena_alloc(arena, VF_SHA256_TEXT);
-    VF_TRY_ALLOC(text, err);
-    VF_TRY(vf_file_map(path, &file, err));
-    vf_sha256_init(&sha);
-    vf_sha256_add(&sha, file.data, file.size);
-    vf_sha256_text(&sha, text);
-    vf_file_unmap(&file);
-    *digest = text;
-    return VF_OK;
-}
 
 static VfStatus opsets_of(VfArena *arena, const VfModel *ir, const char **opsets, VfErr *err)
 {
@@ -128,7 +77,10 @@ static VfStatus describe(Emit *cx, const Source *source, VfEmitModel *model, VfE
     VF_TRY(vf_count_ops(cx->arena, from->ir, &op, &n_op, &n_node, err));
     *model = (VfEmitModel){.plan = source->plan, .file = {name, strlen(name)},
                            .n_node = (int32_t)n_node};
-    VF_TRY(digest_file(cx->arena, from->path, &model->sha256, err));
+    char *digest = vf_arena_alloc(cx->arena, VF_SHA256_TEXT);
+    VF_TRY_ALLOC(digest, err);
+    VF_TRY(vf_sha256_file(from->path, digest, err));
+    model->sha256 = digest;
     VF_TRY(opsets_of(cx->arena, from->ir, &model->opsets, err));
     return open_inputs(cx->arena, from->ir, &model->open, err);
 }
@@ -266,6 +218,7 @@ static void print_report(const Emit *cx, const char *path, const VfEmitted *emit
 
 static VfStatus emit(Emit *cx, const char *path, VfErr *err)
 {
+    VfLowerOptions lowering = {.reference = true};
     VfEmitted emitted;
     VfEmitOptions options = {
         .version = vitfold_version(),
@@ -281,8 +234,9 @@ static VfStatus emit(Emit *cx, const char *path, VfErr *err)
     if (options.is_single_file && cx->n_model > 1)
         return vf_fail(err, VF_USAGE, "a single file holds one model, not two");
     for (int32_t i = 0; i < cx->n_model; i++) {
-        VF_TRY(lower(cx, &cx->source[i], err));
-        VF_TRY(describe(cx, &cx->source[i], &cx->model[i], err));
+        Source *source = &cx->source[i];
+        VF_TRY(vf_session_plan(source->model, cx->in, &lowering, cx->arena, &source->plan, err));
+        VF_TRY(describe(cx, source, &cx->model[i], err));
     }
     if (cx->options->with_samples)
         VF_TRY(add_samples(cx, err));

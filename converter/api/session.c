@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/lower/lower.h"
 
 enum {
     MAX_VALUE_COUNT = 64, /* inputs up to here may decide shapes: sizes, scales, conditions */
@@ -61,27 +60,45 @@ static void log_unsupported(const VitfoldModel *model, const VfUnsupported *unsu
         vf_log(&model->log, VF_LOG_ERROR, "%s", unsupported->text[i]);
 }
 
+/* What a plan is made of, and where it goes. */
+typedef struct Lowering {
+    const VitfoldModel *model;
+    const VitfoldData *in;
+    const VfLowerOptions *options;
+    VfArena *arena;
+    VfPlan **plan;
+} Lowering;
+
+static VfStatus lower(const Lowering *cx, bool with_values, bool is_last, VfErr *err)
+{
+    const VfGraph *graph = cx->model->ir->graph;
+    VfBinding *binding = VF_NEW_ARRAY(cx->arena, VfBinding, (size_t)graph->n_input);
+    VfUnsupported unsupported = {0};
+    int32_t n;
+    VF_TRY_ALLOC(binding, err);
+    VF_TRY(bind_all(graph, cx->in, with_values, cx->arena, binding, &n, err));
+    VfStatus status = vf_lower(cx->model->ir, n, binding, cx->options, cx->arena, cx->plan,
+                               &unsupported, err);
+    if (status == VF_UNSUPPORTED && is_last)
+        log_unsupported(cx->model, &unsupported);
+    return status;
+}
+
+VfStatus vf_session_plan(const VitfoldModel *model, const VitfoldData *in,
+                         const VfLowerOptions *options, VfArena *arena, VfPlan **plan, VfErr *err)
+{
+    Lowering cx = {model, in, options, arena, plan};
+    return lower(&cx, false, true, err);
+}
+
 /* Values of small inputs are given to the plan only when it cannot be made without them: what
  * depends on them is computed once, by the plan. */
-static VfStatus lower(const VitfoldModel *model, const VitfoldData *in,
-                      const VfLowerOptions *options, VfSession *session, VfErr *err)
+static VfStatus lower_session(const VitfoldModel *model, const VitfoldData *in,
+                              const VfLowerOptions *options, VfSession *session, VfErr *err)
 {
-    const VfGraph *graph = model->ir->graph;
-    VfBinding *binding = VF_NEW_ARRAY(session->arena, VfBinding, (size_t)graph->n_input);
-    VF_TRY_ALLOC(binding, err);
-    VfStatus status = VF_OK;
-    for (int with_values = 0; with_values < 2; with_values++) {
-        VfUnsupported unsupported = {0};
-        int32_t n;
-        VF_TRY(bind_all(graph, in, with_values, session->arena, binding, &n, err));
-        status = vf_lower(model->ir, n, binding, options, session->arena, &session->plan,
-                          &unsupported, err);
-        if (status != VF_UNSUPPORTED)
-            return status;
-        if (with_values == 1)
-            log_unsupported(model, &unsupported);
-    }
-    return status;
+    Lowering cx = {model, in, options, session->arena, &session->plan};
+    VfStatus status = lower(&cx, false, false, err);
+    return status == VF_UNSUPPORTED ? lower(&cx, true, true, err) : status;
 }
 
 static int32_t thread_count(int wanted)
@@ -117,7 +134,7 @@ static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
     session->arena = vf_arena_new();
     VF_TRY_ALLOC(session->arena, err);
     VF_TRY(check_names(model->ir->graph, in, session->arena, err));
-    VF_TRY(lower(model, in, lowering, session, err));
+    VF_TRY(lower_session(model, in, lowering, session, err));
     VF_TRY(place_tensors(session, in, err));
     session->pool = vf_pool_new(thread_count(n_thread));
     if (session->pool == NULL)

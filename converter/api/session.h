@@ -3,6 +3,7 @@
 #define VF_API_SESSION_H
 
 #include "converter/api/handle.h"
+#include "converter/lower/lower.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/run.h"
 
@@ -14,6 +15,11 @@ typedef struct VfSession {
     const void **in; /* what the plan's inputs read */
     void **out;      /* memory of the outputs, filled by a run; in the session's arena */
 } VfSession;
+
+/* A plan for the shapes of `in` that depends on no contents of inputs; messages as below. Free with
+ * vf_plan_free. */
+VfStatus vf_session_plan(const VitfoldModel *model, const VitfoldData *in,
+                         const VfLowerOptions *options, VfArena *arena, VfPlan **plan, VfErr *err);
 
 /* Lower the model for the shapes of `in`, which must hold every input without a default and
  * nothing that is no input. All operators that are not supported go to the model's log, one

@@ -100,6 +100,12 @@ typedef struct DataOptions {
     {"threads", "threads to compute with; 0: one for each processor", VF_OPTION_INT,            \
      offsetof(Type, n_thread), "0", 0, 1024, .letter = 't'}
 
+/* Was any input given, or random ones asked for? */
+bool cli_has_data(const DataOptions *options);
+
+/* Does --color, `choice`, or the terminal open as `fd` want color? */
+bool cli_wants_color(int choice, int fd);
+
 /* Collect the inputs of `model`. With `always`, what is missing is random. `expected` (may be NULL)
  * gets the outputs of a test folder. */
 int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,

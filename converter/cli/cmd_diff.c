@@ -1,5 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "converter/cli/cli.h"
@@ -25,21 +23,6 @@ static const VfOption table[] = {
     {0},
 };
 
-static bool has_data(const DataOptions *data)
-{
-    return data->input.n_item > 0 || data->inputs != NULL || data->folder != NULL ||
-           data->seed != NULL;
-}
-
-static bool wants_color(int choice)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (choice != 0)
-        return choice == 1;
-    return isatty(STDOUT_FILENO) && (none == NULL || none[0] == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const VitfoldModel *b,
                 const VitfoldData *in, VfErr *err)
 {
@@ -48,7 +31,7 @@ static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const V
         .context = options->context,
         .stat = options->is_stat,
         .full = options->is_full,
-        .color = wants_color(options->common.color),
+        .color = cli_wants_color(options->common.color, STDOUT_FILENO),
         .in = in,
         .run = {.n_thread = (int)options->n_thread},
     };
@@ -68,7 +51,7 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     int status = cli_load(cli, path->item[0], &a, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[1], &b, err);
-    if (status == VITFOLD_OK && has_data(&options->data))
+    if (status == VITFOLD_OK && cli_has_data(&options->data))
         status = cli_data(cli, &options->data, a, true, &in, NULL, err);
     if (status == VITFOLD_OK)
         status = diff(cli, options, a, b, in, err);

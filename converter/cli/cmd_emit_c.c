@@ -26,20 +26,14 @@ static const VfOption table[] = {
     {0},
 };
 
-/* Data that was asked for goes into the folder as a sample; else only its shapes matter. */
-static bool has_data(const DataOptions *data)
-{
-    return data->input.n_item > 0 || data->inputs != NULL || data->folder != NULL ||
-           data->seed != NULL;
-}
-
 static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
                 const VitfoldModel *with, VfErr *err)
 {
     VitfoldData *in;
     VitfoldReport *report;
+    /* Data that was asked for goes into the folder as a sample; else only its shapes matter. */
     VitfoldEmitOptions emitting = {with, options->weights_dtype, options->weights,
-                                   options->is_single_file, has_data(&options->data)};
+                                   options->is_single_file, cli_has_data(&options->data)};
     int status = cli_data(cli, &options->data, model, true, &in, NULL, err);
     if (status != VITFOLD_OK)
         return status;

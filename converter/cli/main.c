@@ -83,15 +83,6 @@ static int print_version(VfArena *arena, VfErr *err)
     return text == NULL ? (int)vf_no_memory(err) : cli_print(text, strlen(text), err);
 }
 
-static bool wants_color(int choice)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (choice != 0)
-        return choice == 1;
-    return isatty(STDERR_FILENO) && (none == NULL || none[0] == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 static void set_log(Cli *cli)
 {
     const CommonOptions *common = cli->common;
@@ -99,7 +90,7 @@ static void set_log(Cli *cli)
                        : common->n_verbose == 1 ? VF_LOG_DETAIL
                                                 : VF_LOG_NOTE;
     cli->log.level = common->is_quiet ? VF_LOG_ERROR : level;
-    cli->log.user = wants_color(common->color) ? cli : NULL;
+    cli->log.user = cli_wants_color(common->color, STDERR_FILENO) ? cli : NULL;
 }
 
 static int run_command(Cli *cli, const VfCommand *one, int n_word, char **word, VfErr *err)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "converter/cli/cli.h"
 
@@ -189,4 +190,19 @@ int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *mod
     else
         vitfold_data_free(data);
     return status;
+}
+
+bool cli_has_data(const DataOptions *options)
+{
+    return options->input.n_item > 0 || options->inputs != NULL || options->folder != NULL ||
+           options->seed != NULL;
+}
+
+bool cli_wants_color(int choice, int fd)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (choice != 0)
+        return choice == 1;
+    return isatty(fd) && (none == NULL || none[0] == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }

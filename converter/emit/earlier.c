@@ -41,17 +41,11 @@ static VfStatus is_unchanged(const Earlier *earlier, const char *whole, const ch
                              bool *answer, VfErr *err)
 {
     const char *digest = find_digest(earlier, path);
-    VfMapping file;
-    VfSha256 sha;
     char found[VF_SHA256_TEXT];
     *answer = false;
     if (digest == NULL)
         return VF_OK;
-    VF_TRY(vf_file_map(whole, &file, err));
-    vf_sha256_init(&sha);
-    vf_sha256_add(&sha, file.data, file.size);
-    vf_sha256_text(&sha, found);
-    vf_file_unmap(&file);
+    VF_TRY(vf_sha256_file(whole, found, err));
     *answer = memcmp(digest, found, DIGITS) == 0;
     return VF_OK;
 }

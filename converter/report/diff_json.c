@@ -1,4 +1,5 @@
 #include "converter/report/diff_private.h"
+#include "converter/report/node_line.h"
 
 static void json_text(VfJson *json, const char *key, VfBytes value)
 {
@@ -83,7 +84,7 @@ static VfStatus json_line(VfJson *json, const char *key, const VfNode *node, VfE
 {
     VfBytes line = {NULL, 0};
     if (node != NULL)
-        VF_TRY(vf_diff_line(json->text.arena, node, &line, err));
+        VF_TRY(vf_report_node_line(json->text.arena, node, &line, err));
     json_text(json, key, line);
     return VF_OK;
 }

@@ -43,14 +43,6 @@ VfStatus vf_diff_type(VfArena *arena, const VfModel *model, const VfType *type, 
     return VF_OK;
 }
 
-VfStatus vf_diff_line(VfArena *arena, const VfNode *node, VfBytes *line, VfErr *err)
-{
-    VfText text;
-    vf_text_init(&text, arena);
-    VF_TRY(vf_vft_print_node(node, &text, err));
-    return vf_text_get(&text, line, err);
-}
-
 VfStatus vf_diff_constant(VfArena *arena, const VfTensor *tensor, VfBytes *out, VfErr *err)
 {
     VfText text;

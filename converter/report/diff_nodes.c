@@ -52,16 +52,9 @@ static bool is_attr_equal(const VfDiff *diff, const VfAttr *a, const VfAttr *b)
 static bool is_default(const VfNode *node, const VfAttr *attr)
 {
     const VfAttrDefault *row = NULL;
-    if (node->domain.size == 0 && attr->ref.size == 0)
+    if (node->domain.size == 0)
         row = vf_attr_default_find(node->op, attr->name, vf_graph_opset(node->graph, node->domain));
-    if (row == NULL || !row->has_value || row->type != attr->type)
-        return false;
-    if (attr->type == VF_ATTR_INT)
-        return attr->i == row->i;
-    if (attr->type == VF_ATTR_FLOAT)
-        return memcmp(&attr->f, &row->f, sizeof row->f) == 0;
-    return attr->type == VF_ATTR_STRING && row->s != NULL &&
-           vf_bytes_is_equal(attr->s, vf_bytes(row->s));
+    return row != NULL && vf_attr_says_default(attr, row);
 }
 
 static VfStatus add_attr(VfDiff *diff, VfDiffNode *node, VfDiffPart part, bool is_silent,

@@ -21,9 +21,6 @@ VfStatus vf_diff_number(VfArena *arena, int64_t number, VfBytes *out, VfErr *err
 VfStatus vf_diff_type(VfArena *arena, const VfModel *model, const VfType *type, VfBytes *out,
                       VfErr *err);
 
-/* The node as one line of the text form. */
-VfStatus vf_diff_line(VfArena *arena, const VfNode *node, VfBytes *line, VfErr *err);
-
 /* A constant in short: type, and its elements if they are few. */
 VfStatus vf_diff_constant(VfArena *arena, const VfTensor *tensor, VfBytes *out, VfErr *err);
 

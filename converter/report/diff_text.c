@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converter/report/diff_private.h"
+#include "converter/report/node_line.h"
 #include "converter/report/table.h"
 #include "passes/ir/vft_print.h"
 
@@ -220,7 +221,7 @@ static VfStatus cut_name(const Printer *p, const VfNode *node, VfBytes *line, Vf
 static VfStatus print_line(const Printer *p, char sign, const VfNode *node, VfErr *err)
 {
     VfBytes line;
-    VF_TRY(vf_diff_line(p->diff->arena, node, &line, err));
+    VF_TRY(vf_report_node_line(p->diff->arena, node, &line, err));
     VF_TRY(cut_name(p, node, &line, err));
     begin(p, sign);
     vf_text_printf(p->text, "%c ", sign);

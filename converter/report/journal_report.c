@@ -2,23 +2,11 @@
 
 #include <string.h>
 
-#include "passes/ir/vft.h"
+#include "converter/report/node_line.h"
 
 static void print_label(VfText *text, const char *label)
 {
     vf_text_visible(text, label == NULL ? (VfBytes){"?", 1} : vf_bytes(label));
-}
-
-/* The node as one line of the text form. */
-static VfStatus node_line(VfArena *arena, const VfNode *node, VfBytes *line, VfErr *err)
-{
-    VfText text;
-    vf_text_init(&text, arena);
-    VF_TRY(vf_vft_print_node(node, &text, err));
-    VF_TRY(vf_text_get(&text, line, err));
-    while (line->size > 0 && line->data[line->size - 1] == '\n')
-        line->size--;
-    return VF_OK;
 }
 
 static VfStatus text_nodes(VfText *text, char sign, const VfNode *const *node, int32_t n,
@@ -26,7 +14,7 @@ static VfStatus text_nodes(VfText *text, char sign, const VfNode *const *node, i
 {
     for (int32_t i = 0; i < n; i++) {
         VfBytes line;
-        VF_TRY(node_line(text->arena, node[i], &line, err));
+        VF_TRY(vf_report_node_line(text->arena, node[i], &line, err));
         vf_text_printf(text, "%c ", sign);
         vf_text_add(text, line.data, line.size);
         vf_text_char(text, '\n');
@@ -106,7 +94,7 @@ static VfStatus json_nodes(VfJson *json, const char *key, const VfNode *const *n
     vf_json_array(json, key);
     for (int32_t i = 0; i < n; i++) {
         VfBytes line;
-        VF_TRY(node_line(json->text.arena, node[i], &line, err));
+        VF_TRY(vf_report_node_line(json->text.arena, node[i], &line, err));
         vf_json_bytes(json, NULL, line);
     }
     vf_json_end(json);

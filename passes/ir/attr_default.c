@@ -1,5 +1,7 @@
 #include "passes/ir/attr_default.h"
 
+#include <string.h>
+
 static const VfAttrDefault row[] = {
 #define VF_DEF_INT(op, name, since, value) \
     {VF_OP_##op, name, VF_ATTR_INT, since, true, value, 0, NULL},
@@ -42,4 +44,16 @@ const VfAttrDefault *vf_attr_default_find(VfOp op, VfBytes name, int64_t opset)
             found = &row[i];
     }
     return found;
+}
+
+bool vf_attr_says_default(const VfAttr *attr, const VfAttrDefault *held)
+{
+    if (!held->has_value || attr->ref.size > 0 || attr->type != held->type)
+        return false;
+    if (attr->type == VF_ATTR_INT)
+        return attr->i == held->i;
+    if (attr->type == VF_ATTR_FLOAT)
+        return memcmp(&attr->f, &held->f, sizeof held->f) == 0;
+    return attr->type == VF_ATTR_STRING && held->s != NULL &&
+           vf_bytes_is_equal(attr->s, vf_bytes(held->s));
 }

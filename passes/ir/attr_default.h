@@ -19,4 +19,7 @@ typedef struct VfAttrDefault {
  * NULL if the operator has no such attribute in any opset. */
 const VfAttrDefault *vf_attr_default_find(VfOp op, VfBytes name, int64_t opset);
 
+/* Does the attribute say, to the bit, what holds where it is left out? */
+bool vf_attr_says_default(const VfAttr *attr, const VfAttrDefault *held);
+
 #endif

@@ -301,25 +301,14 @@ static VfStatus step_down(VfForm *form, int32_t row, const char **reason)
     return *reason == NULL ? vf_no_memory(form->err) : VF_OK;
 }
 
-/* An attribute that the older form lacks: it may go if it says what holds without it. */
-static bool says_default(const VfAttr *attr, const VfAttrDefault *row)
-{
-    if (!row->has_value || attr->ref.size > 0 || attr->type != row->type)
-        return false;
-    if (attr->type == VF_ATTR_INT)
-        return attr->i == row->i;
-    if (attr->type == VF_ATTR_FLOAT)
-        return !(attr->f < row->f) && !(attr->f > row->f);
-    return attr->type == VF_ATTR_STRING && vf_bytes_is_equal(attr->s, vf_bytes(row->s));
-}
-
+/* An attribute that the older form lacks may go if it says what holds without it. */
 static VfStatus keep_attrs(VfForm *form, const char **reason)
 {
     for (const VfAttr *attr = form->node->first_attr; attr != NULL; attr = attr->next) {
         const VfAttrDefault *row = vf_attr_default_find(form->node->op, attr->name, form->to);
         if (row == NULL || row->since <= form->to)
             continue;
-        if (says_default(attr, row) && form->n_drop < VF_FORM_DROP_MAX) {
+        if (vf_attr_says_default(attr, row) && form->n_drop < VF_FORM_DROP_MAX) {
             form->is_changed = true;
             form->drop[form->n_drop++] = row->name;
             continue;

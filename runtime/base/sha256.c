@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/file.h"
+
 enum { BLOCK = 64, LENGTH_AT = 56 };
 
 /* Cube roots of the first 64 primes: the first 32 bits of their fractions. */
@@ -91,4 +93,16 @@ void vf_sha256_text(VfSha256 *sha, char text[VF_SHA256_TEXT])
     vf_sha256_add(sha, length, sizeof length);
     for (int i = 0; i < 8; i++)
         snprintf(text + (size_t)i * 8, 9, "%08x", sha->state[i]);
+}
+
+VfStatus vf_sha256_file(const char *path, char text[VF_SHA256_TEXT], VfErr *err)
+{
+    VfMapping file;
+    VfSha256 sha;
+    VF_TRY(vf_file_map(path, &file, err));
+    vf_sha256_init(&sha);
+    vf_sha256_add(&sha, file.data, file.size);
+    vf_sha256_text(&sha, text);
+    vf_file_unmap(&file);
+    return VF_OK;
 }

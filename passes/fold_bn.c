@@ -11,16 +11,12 @@
  * Limits     a border map needs static spatial extents; a residual reader keeps the norm
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "passes/fold/apply.h"
 #include "passes/fold/plan.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
-
-/* Beyond this a channel with next to no variance dominates: worth a word to the user. */
-static const double SPREAD_LIMIT = 1e3;
 
 /* Sweeps over all norms: one makes room for the next where norms follow each other. */
 enum { N_SWEEP_MAX = 64 };
@@ -34,25 +30,6 @@ typedef struct Run {
     bool is_last; /* nothing changed in the sweep before: say what stays */
 } Run;
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* max|a| / median|a|; 1 when nothing can be said. */
-static double spread_of(VfArena *arena, const VfField *a)
-{
-    double *sorted = VF_NEW_ARRAY(arena, double, a->count);
-    if (sorted == NULL)
-        return 1.0;
-    for (size_t i = 0; i < a->count; i++)
-        sorted[i] = fabs(a->data[i]);
-    qsort(sorted, a->count, sizeof *sorted, compare_double);
-    double median = sorted[a->count / 2];
-    return median > 0.0 ? sorted[a->count - 1] / median : 1.0;
-}
-
 static void range_of(const VfField *x, double *low, double *high)
 {
     *low = *high = x->data[0];
@@ -64,10 +41,11 @@ static void range_of(const VfField *x, double *low, double *high)
 
 static void write_note(const Run *run, VfRewrite *rw, const VfFoldPlan *plan, const char *label)
 {
-    double a_low, a_high, c_low, c_high, spread = spread_of(run->arena, &plan->affine.a);
+    double a_low, a_high, c_low, c_high, spread = vf_spread_of(run->arena, plan->affine.a.count,
+                                                             plan->affine.a.data);
     range_of(&plan->affine.a, &a_low, &a_high);
     range_of(&plan->affine.c, &c_low, &c_high);
-    if (spread <= SPREAD_LIMIT) {
+    if (spread <= VF_SPREAD_LIMIT) {
         vf_rewrite_note(rw, "a: %.3g to %.3g, c: %.3g to %.3g", a_low, a_high, c_low, c_high);
         return;
     }

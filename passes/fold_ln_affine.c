@@ -124,7 +124,7 @@ static VfStatus read_affine(const Run *run, Site *site, const char **why, VfErr 
 
 /* --- rewriting --- */
 
-static VfValue *ones_like(Run *run, VfRewrite *rw, const VfTensor *like, VfErr *err)
+static VfValue *ones_like(Run *run, VfRewrite *rw, const VfTensor *like)
 {
     for (int32_t i = 0; i < run->n_ones; i++) {
         const Ones *o = &run->ones[i];
@@ -135,25 +135,19 @@ static VfValue *ones_like(Run *run, VfRewrite *rw, const VfTensor *like, VfErr *
         if (is_same)
             return o->value;
     }
-    VfTensor *tensor;
-    void *data;
-    VfStatus status = vf_tensor_new(run->cx->model->arena, like->dtype, like->rank, like->dims,
-                                    &tensor, &data, err);
-    if (status != VF_OK)
-        return NULL;
-    for (size_t i = 0; i < tensor->count; i++)
-        vf_tensor_put_double(data, tensor->dtype, i, 1.0);
+    const VfTensor *tensor =
+        vf_tensor_filled(run->cx->model->arena, like->dtype, like->rank, like->dims, 1.0);
     VfValue *value = vf_rewrite_const(rw, tensor, "ones");
-    if (run->n_ones < N_ONES_MAX)
+    if (value != NULL && run->n_ones < N_ONES_MAX)
         run->ones[run->n_ones++] = (Ones){value, tensor};
     return value;
 }
 
 /* The operator again, its scale ones and without a shift. */
-static VfValue *plain_operator(Run *run, VfRewrite *rw, const Site *site, VfErr *err)
+static VfValue *plain_operator(Run *run, VfRewrite *rw, const Site *site)
 {
     const VfNode *node = site->norm->last;
-    VfValue *in[2] = {site->norm->x, ones_like(run, rw, site->scale, err)};
+    VfValue *in[2] = {site->norm->x, ones_like(run, rw, site->scale)};
     if (in[1] == NULL)
         return NULL;
     VfValue *out = vf_rewrite_node(rw, node->op, 2, in);
@@ -169,7 +163,7 @@ static VfStatus rewrite(Run *run, Site *site, VfErr *err)
     VfRewrite *rw = vf_rewrite_begin(run->cx->journal, norm->last, info);
     VF_TRY_ALLOC(rw, err);
     int32_t n_ones = run->n_ones;
-    VfValue *plain = is_operator(norm) ? plain_operator(run, rw, site, err) : site->plain;
+    VfValue *plain = is_operator(norm) ? plain_operator(run, rw, site) : site->plain;
     VF_TRY_ALLOC(plain, err);
     /* First, so that what a step puts behind the result reaches its readers. */
     vf_rewrite_replace(rw, norm->y, plain);

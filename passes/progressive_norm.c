@@ -81,8 +81,6 @@ static const VfType lambda_type = {.kind = VF_TYPE_TENSOR, .dtype = VF_F32, .ran
 static VfStatus get_lambda(VfPassCx *cx, const char *wanted, VfValue **lambda, VfErr *err)
 {
     VfGraph *graph = cx->model->graph;
-    VfTensor *one;
-    void *data;
     VfBytes name;
     for (int32_t i = 0; i < graph->n_input; i++) {
         VfValue *input = graph->input[i];
@@ -92,8 +90,8 @@ static VfStatus get_lambda(VfPassCx *cx, const char *wanted, VfValue **lambda, V
             return VF_OK;
     }
     VF_TRY(vf_journal_name(cx->journal, wanted, &name, err));
-    VF_TRY(vf_tensor_new(cx->model->arena, VF_F32, 0, NULL, &one, &data, err));
-    vf_tensor_put_double(data, VF_F32, 0, 1.0);
+    const VfTensor *one = vf_tensor_scalar(cx->model->arena, VF_F32, 0, 1.0);
+    VF_TRY_ALLOC(one, err);
     *lambda = vf_graph_add_input(graph, name, lambda_type);
     VF_TRY_ALLOC(*lambda, err);
     (*lambda)->tensor = one;
@@ -109,7 +107,7 @@ static VfStatus apply(VfRepBnPass *pass, const VfRepBnSite *site, const VfRepBn 
     const char *wanted = o->lambda == 0 ? "norm_lambda"
                                         : vf_arena_printf(cx->arena, "%s/lambda", norm->label);
     VfDtype dtype = norm->y->type.dtype;
-    VfValue *lambda;
+    VfValue *lambda = NULL;
     VF_TRY_ALLOC(wanted, err);
     VF_TRY(get_lambda(cx, wanted, &lambda, err));
     VfRewriteInfo info = {cx->pass, "mix-with-repbn", norm->label, NULL};

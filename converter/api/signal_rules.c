@@ -176,16 +176,6 @@ static VfStatus sum_other(VfWalk *walk, const VfNode *node, const VfTokens *a, c
     return VF_OK;
 }
 
-static bool has_same_shape(const VfValue *a, const VfValue *b)
-{
-    if (a->type.rank < 0 || a->type.rank != b->type.rank)
-        return false;
-    for (int32_t i = 0; i < a->type.rank; i++)
-        if (!vf_dim_is_same(a->type.dims[i], b->type.dims[i]))
-            return false;
-    return true;
-}
-
 /* The stream before the first attention: tokens like no other, times what they are scaled by. */
 static VfStatus begin_stream(VfWalk *walk, const VfValue *value, int32_t n, const VfTokens **out,
                              VfErr *err)
@@ -223,7 +213,8 @@ static VfStatus visit_sum(VfWalk *walk, const VfNode *node, VfErr *err)
     bool has_both = in[0] != NULL && in[1] != NULL && !vf_is_fixed(in[0]) && !vf_is_fixed(in[1]);
     /* What is summed has one shape, but for the mean of the tokens. */
     bool is_own = t[0] != NULL && t[1] != NULL && t[0]->source == t[1]->source;
-    if (!has_both || (t[0] == NULL && t[1] == NULL) || !(is_own || has_same_shape(in[0], in[1])))
+    if (!has_both || (t[0] == NULL && t[1] == NULL) ||
+        !(is_own || vf_type_has_same_dims(&in[0]->type, &in[1]->type)))
         return pass_on(walk, node, err);
     for (int k = 0; k < 2; k++)
         if (t[k] == NULL)

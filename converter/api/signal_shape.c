@@ -121,7 +121,7 @@ VfStatus vf_signal_rank(VfArena *arena, const VfMatrix *matrix, int32_t *rank, V
     double *number = VF_NEW_ARRAY(arena, double, 4 * (size_t)gram.n_row), most = 0;
     VF_TRY_ALLOC(number, err);
     vf_matrix_tridiagonalise(&gram, number, number + gram.n_row, number + 2 * gram.n_row);
-    VF_TRY(vf_tridiagonal_eigen(gram.n_row, number, number + gram.n_row, NULL, err));
+    VF_TRY(vf_tridiagonal_eigen(gram.n_row, number, number + gram.n_row, err));
     for (int32_t i = 0; i < gram.n_row; i++)
         most = fmax(most, number[i]);
     double limit = longer * float_epsilon;

@@ -10,7 +10,7 @@
 
 /* An added number from `mask_level` down removes a key; a function that is not a number at -inf is
  * zero at `finite_mask`. */
-static const double mask_level = -100.0, finite_mask = -1e4;
+static const double mask_level = VF_MASK_LEVEL, finite_mask = VF_MASK_FINITE;
 
 enum { TRILU_OPSET = 14 };
 

@@ -1,6 +1,7 @@
 #include "passes/fold/affine.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A zeroed field of `dims` whose data may be written through `*data` until it is published. */
@@ -349,4 +350,22 @@ VfStatus vf_field_view(VfArena *arena, const VfField *x, int32_t rank, const int
                        out->count);
     memcpy(to, x->data, x->count * sizeof *to);
     return reduce(arena, out, err);
+}
+
+static int compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double vf_spread_of(VfArena *arena, size_t n, const double *x)
+{
+    double *sorted = VF_NEW_ARRAY(arena, double, n);
+    if (sorted == NULL)
+        return 1.0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = fabs(x[i]);
+    qsort(sorted, n, sizeof *sorted, compare_double);
+    double median = sorted[n / 2];
+    return median > 0.0 ? sorted[n - 1] / median : 1.0;
 }

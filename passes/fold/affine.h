@@ -45,6 +45,11 @@ bool vf_field_is_equal(const VfField *x, const VfField *y);
 /* Smallest element. */
 double vf_field_min(const VfField *field);
 
+/* max|x| / median|x|; 1 when nothing can be said. Beyond VF_SPREAD_LIMIT a scale is worth a word to
+ * the user: some channel has next to no variance. Source: spec of the conversion passes, 2.5. */
+#define VF_SPREAD_LIMIT 1e3
+double vf_spread_of(VfArena *arena, size_t n, const double *x);
+
 /* Element `i` along `axis` of a field on that axis. */
 double vf_field_at(const VfField *field, int32_t axis, int64_t i);
 

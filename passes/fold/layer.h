@@ -26,6 +26,12 @@ bool vf_conv_has_border(const VfNode *node);
 /* False when a spatial extent or parameter is no plain number. */
 bool vf_conv_frame(const VfNode *node, VfConvFrame *frame);
 
+/* Elements of axes `from` to before `to`. */
+size_t vf_weights_count(const VfTensor *w, int32_t from, int32_t to);
+
+/* VF_DIFFERS with its sentence. */
+VfStatus vf_weights_not_finite(VfErr *err);
+
 /* Weights times a scale along one of their axes, and what a shift adds. */
 typedef struct VfWeightFold {
     VfArena *keep, *scratch; /* of the new weights; of the rest */

@@ -3,6 +3,12 @@
 
 #include "passes/fold/walk.h"
 
+VfStatus vf_affine_uniform(VfArena *arena, int32_t rank, double factor, VfAffine *out, VfErr *err)
+{
+    VF_TRY(vf_field_uniform(arena, rank, factor, &out->a, err));
+    return vf_field_uniform(arena, rank, 0.0, &out->c, err);
+}
+
 bool vf_affine_is_identity(const VfAffine *affine)
 {
     return vf_field_is_all(&affine->a, 1.0) && vf_field_is_all(&affine->c, 0.0);

@@ -8,19 +8,6 @@
 /* Loops over this many elements are what compilers make vector code of. */
 enum { LANES = 8 };
 
-static size_t count_dims(const VfTensor *w, int32_t from, int32_t to)
-{
-    size_t count = 1;
-    for (int32_t i = from; i < to; i++)
-        count *= (size_t)w->dims[i];
-    return count;
-}
-
-static VfStatus not_finite(VfErr *err)
-{
-    return vf_fail(err, VF_DIFFERS, "a folded weight is not finite");
-}
-
 /* --- any type --- */
 
 /* Store one element; false when it is not finite although the old one was. */
@@ -200,7 +187,7 @@ static VfStatus fold_lines(VfArena *arena, const Lines *l, const VfTensor **out,
         is_finite = fold_any(l, data);
         *out = tensor;
     }
-    return is_finite ? VF_OK : not_finite(err);
+    return is_finite ? VF_OK : vf_weights_not_finite(err);
 }
 
 /* The field along its axis as an array. */
@@ -218,8 +205,8 @@ VfStatus vf_weights_fold(VfWeightFold *job, VfErr *err)
     if (w->rank > VF_FIELD_RANK_MAX)
         return vf_fail(err, VF_UNSUPPORTED, "weights of rank %d", (int)w->rank);
     Lines l = {.w = w, .extent = (size_t)w->dims[job->axis]};
-    l.inner = count_dims(w, job->axis + 1, w->rank);
-    size_t n_sum = count_dims(w, 0, job->axis) * l.inner;
+    l.inner = vf_weights_count(w, job->axis + 1, w->rank);
+    size_t n_sum = vf_weights_count(w, 0, job->axis) * l.inner;
     l.by = spread(job->scratch, job->scale, job->field_axis, l.extent);
     VF_TRY_ALLOC(l.by, err);
     if (job->shift != NULL) {
@@ -239,7 +226,7 @@ VfStatus vf_weights_fold(VfWeightFold *job, VfErr *err)
 VfStatus vf_weights_scale_group(VfArena *arena, const VfTensor *w, int64_t group,
                                 const VfField *factor, const VfTensor **out, VfErr *err)
 {
-    size_t taps = count_dims(w, 2, w->rank), width = (size_t)w->dims[1];
+    size_t taps = vf_weights_count(w, 2, w->rank), width = (size_t)w->dims[1];
     size_t rows = (size_t)(w->dims[0] / group);
     VfTensor *tensor;
     void *data;
@@ -250,5 +237,5 @@ VfStatus vf_weights_scale_group(VfArena *arena, const VfTensor *w, int64_t group
         is_finite = put(w, data, i, vf_field_at(factor, 1, (int64_t)channel)) && is_finite;
     }
     *out = tensor;
-    return is_finite ? VF_OK : not_finite(err);
+    return is_finite ? VF_OK : vf_weights_not_finite(err);
 }

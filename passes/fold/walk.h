@@ -77,6 +77,8 @@ VfStatus vf_fold_demand(VfFoldWalk *walk, VfNode *node, int32_t slot, const VfAf
 VfStatus vf_fold_add_step(VfFoldWalk *walk, VfFoldKind kind, VfNode *node, int32_t slot,
                           const VfAffine *affine, VfErr *err);
 
+/* Times one number, without a shift. */
+VfStatus vf_affine_uniform(VfArena *arena, int32_t rank, double factor, VfAffine *out, VfErr *err);
 bool vf_affine_is_identity(const VfAffine *affine);
 /* Does a or c vary along `axis`? */
 bool vf_affine_varies(const VfAffine *affine, int32_t axis);

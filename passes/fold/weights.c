@@ -4,7 +4,7 @@
 #include "passes/fold/layer.h"
 #include "passes/ir/attr.h"
 
-static size_t count_dims(const VfTensor *w, int32_t from, int32_t to)
+size_t vf_weights_count(const VfTensor *w, int32_t from, int32_t to)
 {
     size_t count = 1;
     for (int32_t i = from; i < to; i++)
@@ -12,7 +12,7 @@ static size_t count_dims(const VfTensor *w, int32_t from, int32_t to)
     return count;
 }
 
-static VfStatus not_finite(VfErr *err)
+VfStatus vf_weights_not_finite(VfErr *err)
 {
     return vf_fail(err, VF_DIFFERS, "a folded weight is not finite");
 }
@@ -215,7 +215,7 @@ VfStatus vf_conv_shift(VfArena *arena, const VfNode *node, const VfTensor *w, co
                        const VfConvFrame *frame, VfField *out, VfErr *err)
 {
     bool is_transpose = node->op == VF_OP_CONV_TRANSPOSE;
-    size_t group = (size_t)vf_node_int(node, "group"), taps = count_dims(w, 2, w->rank);
+    size_t group = (size_t)vf_node_int(node, "group"), taps = vf_weights_count(w, 2, w->rank);
     size_t n_out = (size_t)w->dims[is_transpose ? 1 : 0] * (is_transpose ? group : 1);
     Terms terms = {.n_out = n_out, .taps = taps, .w = w, .is_transpose = is_transpose};
     terms.width = (size_t)w->dims[1];
@@ -250,7 +250,7 @@ VfStatus vf_field_tensor(VfArena *arena, const VfField *field, VfDtype dtype, in
     for (size_t i = 0; i < tensor->count; i++) {
         vf_tensor_put_double(data, dtype, i, whole.data[i]);
         if (!isfinite(vf_tensor_get_double(tensor, i)))
-            return not_finite(err);
+            return vf_weights_not_finite(err);
     }
     *out = tensor;
     return VF_OK;

@@ -136,3 +136,14 @@ bool vf_type_is_static(const VfType *type)
     }
     return true;
 }
+
+bool vf_type_has_same_dims(const VfType *a, const VfType *b)
+{
+    if (a->rank < 0 || a->rank != b->rank)
+        return false;
+    for (int32_t i = 0; i < a->rank; i++) {
+        if (!vf_dim_is_same(a->dims[i], b->dims[i]))
+            return false;
+    }
+    return true;
+}

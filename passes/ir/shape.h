@@ -90,4 +90,7 @@ bool vf_type_is_equal(const VfType *a, const VfType *b);
 /* All dims plain numbers. */
 bool vf_type_is_static(const VfType *type);
 
+/* Known ranks and provably the same dims, whatever the dtypes. */
+bool vf_type_has_same_dims(const VfType *a, const VfType *b);
+
 #endif

@@ -81,6 +81,42 @@ const VfTensor *vf_tensor_i64(VfArena *arena, int64_t count, const int64_t *valu
     return tensor;
 }
 
+const VfTensor *vf_tensor_filled(VfArena *arena, VfDtype dtype, int32_t rank, const int64_t *dims,
+                                 double value)
+{
+    VfTensor *tensor;
+    void *data;
+    if (vf_tensor_new(arena, dtype, rank, dims, &tensor, &data, NULL) != VF_OK)
+        return NULL;
+    for (size_t i = 0; i < tensor->count; i++)
+        vf_tensor_put_double(data, dtype, i, value);
+    return tensor;
+}
+
+const VfTensor *vf_tensor_doubles(VfArena *arena, VfDtype dtype, int32_t rank, const int64_t *dims,
+                                  const double *values)
+{
+    VfTensor *tensor;
+    void *data;
+    if (vf_tensor_new(arena, dtype, rank, dims, &tensor, &data, NULL) != VF_OK)
+        return NULL;
+    for (size_t i = 0; i < tensor->count; i++)
+        vf_tensor_put_double(data, dtype, i, values[i]);
+    return tensor;
+}
+
+const VfTensor *vf_tensor_map(VfArena *arena, const VfTensor *from, VfDtype dtype,
+                              double (*change)(double))
+{
+    VfTensor *tensor;
+    void *data;
+    if (vf_tensor_new(arena, dtype, from->rank, from->dims, &tensor, &data, NULL) != VF_OK)
+        return NULL;
+    for (size_t i = 0; i < tensor->count; i++)
+        vf_tensor_put_double(data, dtype, i, change(vf_tensor_get_double(from, i)));
+    return tensor;
+}
+
 const VfTensor *vf_tensor_view(VfArena *arena, const VfTensor *tensor, int32_t rank,
                                const int64_t *dims)
 {

@@ -44,6 +44,15 @@ const VfTensor *vf_tensor_scalar(VfArena *arena, VfDtype dtype, int32_t rank, do
 /* Rank-1 int64 tensor with a copy of `values`; NULL when out of memory. */
 const VfTensor *vf_tensor_i64(VfArena *arena, int64_t count, const int64_t *values);
 
+/* All elements `value`; the elements `values`, rounded; those of `from` changed one by one, in
+ * another dtype. NULL when out of memory or when the sizes do not fit. */
+const VfTensor *vf_tensor_filled(VfArena *arena, VfDtype dtype, int32_t rank, const int64_t *dims,
+                                 double value);
+const VfTensor *vf_tensor_doubles(VfArena *arena, VfDtype dtype, int32_t rank, const int64_t *dims,
+                                  const double *values);
+const VfTensor *vf_tensor_map(VfArena *arena, const VfTensor *from, VfDtype dtype,
+                              double (*change)(double));
+
 /* Same data under other dims of the same count (a view); NULL when out of memory or counts differ.
  */
 const VfTensor *vf_tensor_view(VfArena *arena, const VfTensor *tensor, int32_t rank,

@@ -221,7 +221,7 @@ static VfStatus begin(VfLinearSite *work, Fit *fit, VfErr *err)
     for (size_t i = 0; i < sizeof matrix / sizeof matrix[0]; i++) {
         size_t n;
         if (__builtin_mul_overflow(matrix[i].a, matrix[i].b, &n))
-            return vf_fail(err, VF_NO_MEMORY, "out of memory");
+            return vf_no_memory(err);
         *matrix[i].to = VF_NEW_ARRAY(arena, double, n);
         VF_TRY_ALLOC(*matrix[i].to, err);
     }

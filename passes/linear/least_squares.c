@@ -17,7 +17,7 @@ VfStatus vf_dwc_sums_init(VfDwcSums *sums, VfArena *arena, VfErr *err)
 {
     size_t n = n_unknown(sums), width = (size_t)sums->width, gram, rhs;
     if (__builtin_mul_overflow(width, n, &rhs) || __builtin_mul_overflow(rhs, n, &gram))
-        return vf_fail(err, VF_NO_MEMORY, "out of memory");
+        return vf_no_memory(err);
     sums->gram = VF_NEW_ARRAY(arena, double, gram);
     sums->rhs = VF_NEW_ARRAY(arena, double, rhs);
     sums->solution = VF_NEW_ARRAY(arena, double, rhs);

@@ -6,7 +6,7 @@
 #include "passes/match/facts.h"
 
 /* An added number from here down removes a key. */
-static const double mask_level = -100.0;
+static const double mask_level = VF_MASK_LEVEL;
 
 enum { WHERE_OPSET = 9 };
 

@@ -43,6 +43,11 @@ typedef struct VfLogitTerm {
 
 enum { VF_ATTENTION_TERM_MAX = 6 };
 
+/* An added number from the first one down removes a key; every point-wise function that takes -inf
+ * to zero takes the second one there. Source: spec of the conversion passes, 1.1 and 1.4. */
+#define VF_MASK_LEVEL (-100.0)
+#define VF_MASK_FINITE (-1e4)
+
 typedef struct VfAttention {
     VfAttentionKind kind;
     int32_t index;     /* among all attentions of the model, graph order */

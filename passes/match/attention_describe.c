@@ -7,7 +7,7 @@
 #include "passes/match/facts.h"
 
 /* From here down an added constant removes a key rather than weighs it. */
-static const double mask_level = -100.0;
+static const double mask_level = VF_MASK_LEVEL;
 
 enum { SCALE_WALK_MAX = 24, MASK_VISIT_MAX = 48 };
 

@@ -4,7 +4,7 @@
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
-static const double mask_level = -100.0;
+static const double mask_level = VF_MASK_LEVEL;
 
 enum { ANCESTOR_MAX = 64 };
 

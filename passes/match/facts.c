@@ -209,3 +209,10 @@ bool vf_is_scale(const VfNode *node, int32_t *slot, double *factor, VfValue **by
     }
     return false;
 }
+
+int32_t vf_where_const_slot(const VfNode *where)
+{
+    bool first = vf_value_const(vf_node_in(where, 1)) != NULL;
+    bool second = vf_value_const(vf_node_in(where, 2)) != NULL;
+    return first == second ? -1 : first ? 1 : 2;
+}

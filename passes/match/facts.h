@@ -67,4 +67,7 @@ VfValue *vf_other_in(const VfNode *node, int32_t slot);
  * operand. */
 bool vf_is_scale(const VfNode *node, int32_t *slot, double *factor, VfValue **by);
 
+/* Operand of a Where, 1 or 2, that is constant; -1: both are, or none is. Masks fill it in. */
+int32_t vf_where_const_slot(const VfNode *where);
+
 #endif

@@ -50,11 +50,11 @@ static VfValue *build_identity(VfRewrite *rw, VfValue *x)
 }
 
 const VfAct vf_act_table[] = {
-    {"relu", 1, VF_MASK_NEEDS_NOTHING, build_relu},
-    {"relu2", 1, VF_MASK_NEEDS_NOTHING, build_relu2},
-    {"relu6", 1, VF_MASK_NEEDS_NOTHING, build_relu6},
-    {"gelu", 9, VF_MASK_NEEDS_FINITE, build_gelu},
-    {"softplus", 1, VF_MASK_NEEDS_NOTHING, build_softplus},
-    {"sigmoid", 1, VF_MASK_NEEDS_NOTHING, build_sigmoid},
-    {"identity", 1, VF_MASK_NEEDS_ZERO, build_identity},
+    {"relu", 1, VF_MASK_NEEDS_NOTHING, 1.0, build_relu},
+    {"relu2", 1, VF_MASK_NEEDS_NOTHING, 2.0, build_relu2},
+    {"relu6", 1, VF_MASK_NEEDS_NOTHING, 0.0, build_relu6},
+    {"gelu", 9, VF_MASK_NEEDS_FINITE, 0.0, build_gelu},
+    {"softplus", 1, VF_MASK_NEEDS_NOTHING, 0.0, build_softplus},
+    {"sigmoid", 1, VF_MASK_NEEDS_NOTHING, 0.0, build_sigmoid},
+    {"identity", 1, VF_MASK_NEEDS_ZERO, 0.0, build_identity},
 };

@@ -11,6 +11,7 @@ typedef struct VfAct {
     const char *name; /* as the option spells it */
     int64_t opset;    /* first opset that has the operators */
     VfMaskNeed need;
+    double power; /* p of c h(S) = h(c^(1/p) S), c > 0, where that is made use of; else 0 */
     VfValue *(*build)(VfRewrite *rw, VfValue *x);
 } VfAct;
 

@@ -1,7 +1,6 @@
 #include "passes/pointwise/fold_scale.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "passes/attention/unfuse.h"
 #include "passes/match/facts.h"
@@ -23,9 +22,6 @@ static bool is_one(double x)
 static double homogeneity(const VfReluFoldCx *cx)
 {
     const VfAttention *site = cx->site;
-    double power = strcmp(cx->act->name, "relu") == 0    ? 1.0
-                   : strcmp(cx->act->name, "relu2") == 0 ? 2.0
-                                                         : 0.0;
     if (fabs(cx->scale->shift) > 0.0)
         return 0.0;
     for (int32_t i = 0; i < site->n_term; i++) {
@@ -37,7 +33,7 @@ static double homogeneity(const VfReluFoldCx *cx)
         if (!is_flags && term->node->op == VF_OP_ADD && site->has_bias)
             return 0.0;
     }
-    return power;
+    return cx->act->power;
 }
 
 /* Walks from a scale node on the scores up to the product, through nodes that only this path
@@ -123,12 +119,6 @@ static const char *why_not_removable(const VfAttention *site)
 
 /* --- walks --- */
 
-static VfStatus uniform(VfArena *arena, int32_t rank, double factor, VfAffine *out, VfErr *err)
-{
-    VF_TRY(vf_field_uniform(arena, rank, factor, &out->a, err));
-    return vf_field_uniform(arena, rank, 0.0, &out->c, err);
-}
-
 /* Can `x`, read by `by` alone, be multiplied where it is made? `*why` says what is in the way. */
 static VfStatus try_backward(const VfReluFoldCx *cx, VfValue *x, double factor, VfFoldWalk *walk,
                              const char **why, VfErr *err)
@@ -140,7 +130,7 @@ static VfStatus try_backward(const VfReluFoldCx *cx, VfValue *x, double factor, 
     *why = "queries, keys or values are read elsewhere too";
     if (x->kind == VF_VALUE_RESULT && vf_value_single_user(x) == NULL)
         return VF_OK;
-    VF_TRY(uniform(cx->arena, x->type.rank, factor, &affine, err));
+    VF_TRY(vf_affine_uniform(cx->arena, x->type.rank, factor, &affine, err));
     VF_TRY(vf_fold_walk_backward(walk, cx->arena, cx->model, x, &affine, err));
     *why = walk->why;
     return VF_OK;
@@ -154,7 +144,7 @@ static VfStatus try_forward(const VfReluFoldCx *cx, double factor, VfFoldWalk *w
     *why = "the rank of the attention's output is not known";
     if (y == NULL || y->type.rank < 1)
         return VF_OK;
-    VF_TRY(uniform(cx->arena, y->type.rank, factor, &affine, err));
+    VF_TRY(vf_affine_uniform(cx->arena, y->type.rank, factor, &affine, err));
     VF_TRY(vf_fold_walk_forward(walk, cx->arena, cx->model, y, &affine, err));
     *why =
         walk->n_step == 0 && walk->why == NULL ? "nothing reads the attention's output" : walk->why;

@@ -186,13 +186,7 @@ void vf_gate_find(const VfAxes *axes, const VfAttention *site, VfGate *gate)
 static VfValue *filled(VfRewrite *rw, VfArena *arena, VfDtype dtype, int32_t rank,
                        const int64_t *dims, double number, const char *hint)
 {
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    if (vf_tensor_new(arena, dtype, rank, dims, &tensor, &data, NULL) != VF_OK)
-        return vf_rewrite_const(rw, NULL, hint);
-    for (size_t i = 0; i < tensor->count; i++)
-        vf_tensor_put_double(data, dtype, i, number);
-    return vf_rewrite_const(rw, tensor, hint);
+    return vf_rewrite_const(rw, vf_tensor_filled(arena, dtype, rank, dims, number), hint);
 }
 
 void vf_gate_insert(VfRewrite *rw, VfArena *arena, const VfAttention *site, const VfGate *gate,

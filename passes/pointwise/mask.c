@@ -10,7 +10,7 @@
 /* An added number from `mask_level` down removes a key; below `endless` it may as well be -inf,
  * also because a score can push it there. A finite number that every function takes to zero stands
  * for both. */
-static const double mask_level = -100.0, endless = -1e30, finite_mask = -1e4;
+static const double mask_level = VF_MASK_LEVEL, endless = -1e30, finite_mask = VF_MASK_FINITE;
 
 enum { WHERE_OPSET = 9 };
 
@@ -36,14 +36,7 @@ static double to_zero(double x)
 static VfValue *map_const(VfMaskGuard *guard, const VfTensor *from, VfDtype dtype,
                           double (*change)(double))
 {
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    if (vf_tensor_new(guard->arena, dtype, from->rank, from->dims, &tensor, &data, NULL) == VF_OK) {
-        for (size_t i = 0; i < from->count; i++)
-            vf_tensor_put_double(data, dtype, i, change(vf_tensor_get_double(from, i)));
-    }
-    return vf_rewrite_const(guard->rw, tensor,
-                            "mask"); /* NULL is noted as a failure of the rewrite */
+    return vf_rewrite_const(guard->rw, vf_tensor_map(guard->arena, from, dtype, change), "mask");
 }
 
 /* --- what a term is --- */
@@ -59,14 +52,6 @@ static bool may_remove(const VfLogitTerm *term)
 {
     return !is_clamp(term) &&
            (term->is_mask || (isnan(term->lowest) && term->node->op == VF_OP_ADD));
-}
-
-/* Operand of a Where that fills removed places: the constant one; -1 if both or none are. */
-static int32_t fill_slot(const VfNode *node)
-{
-    bool first = vf_value_const(vf_node_in(node, 1)) != NULL;
-    bool second = vf_value_const(vf_node_in(node, 2)) != NULL;
-    return first == second ? -1 : first ? 1 : 2;
 }
 
 /* Operand of an Add that is the term. */
@@ -87,7 +72,8 @@ static bool is_shared(const VfLogitTerm *term)
 /* Where the constant of the term lies: operand of the term's node, or -1. */
 static int32_t const_slot(const VfLogitTerm *term)
 {
-    int32_t slot = term->node->op == VF_OP_WHERE ? fill_slot(term->node) : term_slot(term);
+    int32_t slot =
+        term->node->op == VF_OP_WHERE ? vf_where_const_slot(term->node) : term_slot(term);
     bool is_known = term->node->op == VF_OP_WHERE || term->node->op == VF_OP_ADD;
     return is_known && slot >= 0 && vf_value_const(vf_node_in(term->node, slot)) != NULL ? slot
                                                                                          : -1;
@@ -144,7 +130,7 @@ static void zero_added(VfMaskGuard *guard, const VfLogitTerm *term, VfValue **lo
 
 static void zero_filled(VfMaskGuard *guard, const VfLogitTerm *term)
 {
-    int32_t slot = fill_slot(term->node);
+    int32_t slot = vf_where_const_slot(term->node);
     const VfTensor *fill = vf_value_const(vf_node_in(term->node, slot));
     vf_rewrite_set_in(guard->rw, term->node, slot, map_const(guard, fill, fill->dtype, to_zero));
 }
@@ -154,7 +140,7 @@ static const char *why_not_zeroed(const VfMaskGuard *guard, const VfLogitTerm *t
     VfOp op = term->node->op;
     if (op != VF_OP_ADD && op != VF_OP_WHERE)
         return "the mask is neither added nor chosen by Where";
-    if (op == VF_OP_WHERE && fill_slot(term->node) < 0)
+    if (op == VF_OP_WHERE && vf_where_const_slot(term->node) < 0)
         return "what the mask fills in is not constant";
     if (is_shared(term))
         return "the masked scores are read elsewhere too";

@@ -104,14 +104,9 @@ static VfValue *swap_last_two(VfRewrite *rw, VfValue *x)
 
 VfValue *vf_qk_norm_of(VfRewrite *rw, VfArena *arena, VfValue *x, int64_t width)
 {
-    VfTensor *ones = NULL;
-    void *data = NULL;
     if (x == NULL)
         return NULL;
-    if (vf_tensor_new(arena, x->type.dtype, 1, &width, &ones, &data, NULL) == VF_OK) {
-        for (size_t i = 0; i < ones->count; i++)
-            vf_tensor_put_double(data, x->type.dtype, i, 1.0);
-    }
+    const VfTensor *ones = vf_tensor_filled(arena, x->type.dtype, 1, &width, 1.0);
     VfValue *in[2] = {x, vf_rewrite_const(rw, ones, "norm_scale")};
     VfValue *y = vf_rewrite_node(rw, VF_OP_LAYER_NORMALIZATION, 2, in);
     vf_rewrite_int(rw, "axis", -1);

@@ -9,7 +9,7 @@
 #include "passes/pointwise/scale.h"
 
 /* An added number from `mask_level` down removes a key. */
-static const double mask_level = -100.0;
+static const double mask_level = VF_MASK_LEVEL;
 
 enum { N_STEP_MAX = 16, EXPAND_OPSET = 8 };
 
@@ -22,12 +22,10 @@ typedef struct ValidMasks {
 
 /* --- finding them --- */
 
-/* Does the Where fill places where its condition holds? -1: not told. */
-static int32_t fills_where_true(const VfNode *node)
+/* Does the Where fill places where its condition holds? */
+static bool fills_where_true(const VfNode *node)
 {
-    bool first = vf_value_const(vf_node_in(node, 1)) != NULL;
-    bool second = vf_value_const(vf_node_in(node, 2)) != NULL;
-    return first == second ? -1 : first ? 1 : 0;
+    return vf_where_const_slot(node) == 1;
 }
 
 /* What is only known at run time may remove keys. */
@@ -51,7 +49,7 @@ static int32_t score_slot(const VfAttention *site, const VfNode *node)
         if (term->node != node)
             continue;
         if (node->op == VF_OP_WHERE)
-            return fills_where_true(node) == 1 ? 2 : 1;
+            return fills_where_true(node) ? 2 : 1;
         return vf_node_in(node, 0) == term->value ? 1 : 0;
     }
     return vf_is_scale(node, &slot, &factor, NULL) ? slot : -1;
@@ -88,7 +86,7 @@ static const char *find_masks(const VfAttention *site, const VfValue *logits, Va
         VfOp op = term->node->op;
         if (!may_remove(term))
             continue;
-        if (op != VF_OP_ADD && (op != VF_OP_WHERE || fills_where_true(term->node) < 0))
+        if (op != VF_OP_ADD && (op != VF_OP_WHERE || vf_where_const_slot(term->node) < 0))
             return "L=valid: a mask is neither added nor chosen by Where with a constant";
         if (!is_logits(site, vf_node_out(term->node, 0), logits, &masks->is_viewed[masks->n]))
             return "L=valid: something is done to the scores behind the mask";
@@ -125,7 +123,7 @@ static VfValue *row_factors(VfRewrite *rw, VfArena *arena, const VfLogitTerm *ma
 {
     const VfTensor *t = vf_value_const(mask->value);
     bool is_where = mask->node->op == VF_OP_WHERE;
-    bool is_removed_by = is_where && fills_where_true(mask->node) == 1;
+    bool is_removed_by = is_where && fills_where_true(mask->node);
     int64_t dims[VF_AXIS_MAX];
     VfTensor *tensor = NULL;
     void *data = NULL;
@@ -189,7 +187,7 @@ static VfValue *kept_by(VfRewrite *rw, const ValidMasks *masks, int32_t i, VfVal
     if (term->node->op == VF_OP_ADD)
         kept = vf_rewrite_binary(rw, VF_OP_GREATER, kept,
                                  vf_rewrite_scalar(rw, kept->type.dtype, mask_level, "mask_level"));
-    else if (fills_where_true(term->node) == 1)
+    else if (fills_where_true(term->node))
         kept = vf_rewrite_unary(rw, VF_OP_NOT, kept);
     if (!masks->is_viewed[i])
         return kept;

@@ -1,12 +1,9 @@
 /* Parameters from moments. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "passes/fold/affine.h"
 #include "passes/match/facts.h"
 #include "passes/repbn/repbn.h"
-
-/* Beyond this the largest factor is far out of line: a channel that hardly varies. */
-static const double SPREAD_MAX = 1e3;
 
 typedef struct Parameters {
     double *gamma, *beta, *mean, *var;
@@ -72,13 +69,8 @@ static void set_lsq(const VfRepBnSite *site, const VfRepBnOptions *options, Para
 static VfStatus tensor_of(VfPassCx *cx, const VfRepBnSite *site, const double *number, int64_t n,
                           const VfTensor **out, VfErr *err)
 {
-    VfTensor *tensor;
-    void *data;
-    VfDtype dtype = site->norm->x->type.dtype;
-    VF_TRY(vf_tensor_new(cx->model->arena, dtype, 1, &n, &tensor, &data, err));
-    for (int64_t i = 0; i < n; i++)
-        vf_tensor_put_double(data, dtype, (size_t)i, number[i]);
-    *out = tensor;
+    *out = vf_tensor_doubles(cx->model->arena, site->norm->x->type.dtype, 1, &n, number);
+    VF_TRY_ALLOC(*out, err);
     return VF_OK;
 }
 
@@ -108,26 +100,20 @@ static VfStatus set_tensors(VfPassCx *cx, const VfRepBnSite *site, const Paramet
 
 /* --- telling --- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Spec 2.5: a channel whose variance vanishes gets a factor of up to γ / √eps. */
+/* A channel whose variance vanishes gets a factor of up to γ / √eps. */
 static VfStatus warn_of_spread(VfPassCx *cx, const VfRepBnSite *site, const VfRepBnOptions *options,
                                const Parameters *p, VfErr *err)
 {
     size_t n = (size_t)site->channels;
-    double *a = VF_NEW_ARRAY(cx->arena, double, n);
+    double *a = VF_NEW_ARRAY(cx->arena, double, n), spread;
     VF_TRY_ALLOC(a, err);
     for (size_t c = 0; c < n; c++)
-        a[c] = fabs(p->gamma[c] / sqrt(p->var[c] + options->eps) + options->eta);
-    qsort(a, n, sizeof *a, compare);
-    if (a[n / 2] > 0 && a[n - 1] > SPREAD_MAX * a[n / 2])
+        a[c] = p->gamma[c] / sqrt(p->var[c] + options->eps) + options->eta;
+    spread = vf_spread_of(cx->arena, n, a);
+    if (spread > VF_SPREAD_LIMIT)
         vf_log(cx->log, VF_LOG_WARNING,
-               "'%s': one channel is scaled by %.3g, the median by %.3g: it hardly varies",
-               site->norm->label, a[n - 1], a[n / 2]);
+               "'%s': the largest scale is %.3g times the median: some channel hardly varies",
+               site->norm->label, spread);
     return VF_OK;
 }
 

@@ -8,14 +8,6 @@ enum { N_SWEEP_MAX = 100 * 1000, BATCH_NORM_OPSET = 7 };
 
 /* --- facts --- */
 
-static bool has_same_dims(const VfValue *a, const VfValue *b)
-{
-    bool is_same = a->type.rank == b->type.rank;
-    for (int32_t i = 0; is_same && i < a->type.rank; i++)
-        is_same = vf_dim_is_same(a->type.dims[i], b->type.dims[i]);
-    return is_same;
-}
-
 /* Why its parameters cannot start as asked for, or NULL. */
 static const char *why_not_start(const VfRepBnPass *pass, const VfLayerNorm *norm)
 {
@@ -46,7 +38,7 @@ static const char *why_not(const VfRepBnPass *pass, const VfLayerNorm *norm)
         return "the number of channels is not known";
     if (!vf_dtype_info(x->type.dtype)->is_float || !vf_dtype_info(norm->y->type.dtype)->is_float)
         return "its dtype is no float";
-    if (!has_same_dims(x, norm->y))
+    if (!vf_type_has_same_dims(&x->type, &norm->y->type))
         return "its result has other sizes than what it normalises";
     if (vf_graph_opset(norm->last->graph, vf_bytes("")) < BATCH_NORM_OPSET)
         return "the opset is too old for BatchNormalization";

@@ -128,16 +128,6 @@ void vf_matrix_tridiagonalise(VfMatrix *a, double *diagonal, double *off, double
     }
 }
 
-/* (x, y) <- (c x - s y, s x + c y) */
-static void rotate(int32_t n, double c, double s, double *restrict x, double *restrict y)
-{
-    for (int32_t i = 0; i < n; i++) {
-        double f = y[i];
-        y[i] = s * x[i] + c * f;
-        x[i] = c * x[i] - s * f;
-    }
-}
-
 /* The first row at or after `from` whose coupling to the next is lost in rounding. */
 static int32_t find_split(int32_t n, const double *diagonal, const double *off, int32_t from)
 {
@@ -149,7 +139,7 @@ static int32_t find_split(int32_t n, const double *diagonal, const double *off, 
 }
 
 /* One sweep of rotations that chases the bulge from row m up to row `from`. */
-static void sweep(double *diagonal, double *off, int32_t from, int32_t m, VfMatrix *v)
+static void sweep(double *diagonal, double *off, int32_t from, int32_t m)
 {
     double g = (diagonal[from + 1] - diagonal[from]) / (2 * off[from]);
     double r = hypot(g, 1);
@@ -171,15 +161,13 @@ static void sweep(double *diagonal, double *off, int32_t from, int32_t m, VfMatr
         p = s * r;
         diagonal[i + 1] = g + p;
         g = c * r - b;
-        if (v != NULL)
-            rotate(v->n_col, c, s, vf_matrix_row(v, i), vf_matrix_row(v, i + 1));
     }
     diagonal[from] -= p;
     off[from] = g;
     off[m] = 0;
 }
 
-VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfMatrix *v, VfErr *err)
+VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfErr *err)
 {
     /* Two sweeps a value are usual; far more means that the numbers are not finite. */
     enum { MOST_SWEEPS = 60 };
@@ -189,7 +177,7 @@ VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfMatrix
         for (int32_t m; (m = find_split(n, diagonal, off, from)) != from;) {
             if (n_sweep++ == MOST_SWEEPS)
                 return vf_fail(err, VF_INTERNAL, "no eigenvalues of a matrix of size %d", n);
-            sweep(diagonal, off, from, m, v);
+            sweep(diagonal, off, from, m);
         }
     }
     return VF_OK;

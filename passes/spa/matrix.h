@@ -41,11 +41,9 @@ VfStatus vf_matrix_from_eigen(VfArena *scratch, const VfMatrix *v, const double 
  * eigenvalues. `diagonal` and `off` (n each) as below; `scratch` has room for 2 n numbers. */
 void vf_matrix_tridiagonalise(VfMatrix *a, double *diagonal, double *off, double *scratch);
 
-/* Eigenvalues and eigenvectors of a symmetric tridiagonal matrix of size `n`, by the QL method
- * with implicit shifts. `diagonal` (n) becomes the eigenvalues in no order; `off` (n), whose
- * item i stands between i and i + 1 and whose last is ignored, is lost. Row k of `v` (n x n,
- * the identity on entry; NULL: values alone) becomes the vector of eigenvalue k. VF_INTERNAL: no
- * convergence. */
-VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfMatrix *v, VfErr *err);
+/* Eigenvalues of a symmetric tridiagonal matrix of size `n`, by the QL method with implicit
+ * shifts. `diagonal` (n) becomes the eigenvalues in no order; `off` (n), whose item i stands
+ * between i and i + 1 and whose last is ignored, is lost. VF_INTERNAL: no convergence. */
+VfStatus vf_tridiagonal_eigen(int32_t n, double *diagonal, double *off, VfErr *err);
 
 #endif

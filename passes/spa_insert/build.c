@@ -1,6 +1,5 @@
 /* The constants of a layer and the nodes around them. */
 #include <math.h>
-#include <string.h>
 
 #include "passes/fold/apply.h"
 #include "passes/match/facts.h"
@@ -39,10 +38,8 @@ VfStatus vf_spa_build(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
     if (is_causal != group->is_causal)
         group->why = is_causal ? "a causal kernel needs a causal mask, and the graph has none"
                                : "its mask is causal, and the kernel is not";
-    size_t n_bias = (size_t)group->depth + 1;
-    group->bias = vf_arena_alloc(plan->cx->arena, n_bias * sizeof *group->bias);
+    group->bias = VF_NEW_ARRAY(plan->cx->arena, VfValue *, (size_t)group->depth + 1);
     VF_TRY_ALLOC(group->bias, err);
-    memset(group->bias, 0, n_bias * sizeof *group->bias);
     for (int32_t i = 0; i < group->stack.n_layer; i++)
         vf_spa_weaken(&group->stack.layer[i], plan->tau);
     return VF_OK;
@@ -53,13 +50,8 @@ VfStatus vf_spa_build(VfSpaPlan *plan, VfSpaGroup *group, VfErr *err)
 VfValue *vf_spa_const(const VfSpaPlan *plan, VfRewrite *rw, const VfSpaShape *shape,
                       const double *from, const char *hint)
 {
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    if (vf_tensor_new(plan->cx->model->arena, shape->dtype, shape->rank, shape->dims, &tensor,
-                      &data, NULL) == VF_OK) {
-        for (size_t i = 0; i < tensor->count; i++)
-            vf_tensor_put_double(data, shape->dtype, i, from[i]);
-    }
+    const VfTensor *tensor = vf_tensor_doubles(plan->cx->model->arena, shape->dtype, shape->rank,
+                                               shape->dims, from);
     return vf_rewrite_const(rw, tensor, hint); /* NULL is noted as a failure of the rewrite */
 }
 
@@ -152,8 +144,7 @@ static VfStatus fold_factor(Build *build, bool *is_done, VfErr *err)
     VfFoldWalk walk;
     VfAffine affine;
     *is_done = false;
-    VF_TRY(vf_field_uniform(cx->arena, out->type.rank, build->layer->D[0], &affine.a, err));
-    VF_TRY(vf_field_uniform(cx->arena, out->type.rank, 0.0, &affine.c, err));
+    VF_TRY(vf_affine_uniform(cx->arena, out->type.rank, build->layer->D[0], &affine, err));
     VF_TRY(vf_fold_walk_forward(&walk, cx->arena, cx->model, out, &affine, err));
     if (walk.why != NULL)
         return VF_OK;

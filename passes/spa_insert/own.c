@@ -12,11 +12,6 @@
 
 static const char pass_key[] = "vitfold.pass";
 
-static bool is_text(VfBytes bytes, const char *text)
-{
-    return bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
-}
-
 /* Is the key "vitfold.pass:NAME" of this node? */
 static bool is_key_of(VfBytes key, const VfNode *node)
 {
@@ -33,11 +28,11 @@ static bool is_made(const VfPassCx *cx, const VfNode *node)
     if (node->origin != NULL)
         return strcmp(node->origin->pass, cx->pass) == 0;
     for (const VfMeta *meta = node->meta; meta != NULL; meta = meta->next)
-        if (is_text(meta->key, pass_key))
-            return is_text(meta->value, cx->pass);
+        if (vf_bytes_is_equal(meta->key, vf_bytes(pass_key)))
+            return vf_bytes_is_equal(meta->value, vf_bytes(cx->pass));
     for (const VfMeta *meta = cx->model->meta; meta != NULL; meta = meta->next)
         if (is_key_of(meta->key, node))
-            return is_text(meta->value, cx->pass);
+            return vf_bytes_is_equal(meta->value, vf_bytes(cx->pass));
     return false;
 }
 

@@ -12,7 +12,7 @@
 
 /* A number from `mask_level` down removes a key. `strong_mask` removes it whatever the bias is, up
  * to `bias_max`. */
-static const double mask_level = -100.0, strong_mask = -1e4, bias_max = 5e3;
+static const double mask_level = VF_MASK_LEVEL, strong_mask = VF_MASK_FINITE, bias_max = 5e3;
 
 enum { WHERE_OPSET = 9 };
 
@@ -101,11 +101,7 @@ static int32_t low_slot(const VfLogitTerm *term)
     const VfNode *node = term->node;
     if (node->op == VF_OP_ADD)
         return vf_node_in(node, 0) == term->value ? 0 : 1;
-    if (node->op != VF_OP_WHERE)
-        return -1;
-    bool first = vf_value_const(vf_node_in(node, 1)) != NULL;
-    bool second = vf_value_const(vf_node_in(node, 2)) != NULL;
-    return first == second ? -1 : first ? 1 : 2;
+    return node->op == VF_OP_WHERE ? vf_where_const_slot(node) : -1;
 }
 
 static const char *why_not_mask(const VfAttention *site)
@@ -124,19 +120,16 @@ static const char *why_not_mask(const VfAttention *site)
     return NULL;
 }
 
+static double to_strong(double x)
+{
+    return x <= mask_level ? fmin(x, strong_mask) : x;
+}
+
 /* min(x, -1e4) where x removes a key. */
 static VfValue *strong_const(const VfSpaPlan *plan, VfRewrite *rw, const VfTensor *from)
 {
-    VfTensor *tensor = NULL;
-    void *data = NULL;
-    if (vf_tensor_new(plan->cx->model->arena, from->dtype, from->rank, from->dims, &tensor, &data,
-                      NULL) == VF_OK) {
-        for (size_t i = 0; i < tensor->count; i++) {
-            double x = vf_tensor_get_double(from, i);
-            vf_tensor_put_double(data, from->dtype, i, x <= mask_level ? fmin(x, strong_mask) : x);
-        }
-    }
-    return vf_rewrite_const(rw, tensor, "mask");
+    const VfTensor *to = vf_tensor_map(plan->cx->model->arena, from, from->dtype, to_strong);
+    return vf_rewrite_const(rw, to, "mask");
 }
 
 static VfValue *strong_value(VfRewrite *rw, VfValue *mask)

@@ -15,7 +15,7 @@ static const char *why_not_start(const VfRepBnPass *pass, const VfLayerNorm *nor
                     (norm->shift == NULL || vf_value_const(norm->shift) != NULL);
     if (pass->options.init == VF_REPBN_DEFAULT)
         return NULL;
-    if (norm->x->graph != pass->cx->model->graph)
+    if (norm->x->graph != pass->cx->model->graph || norm->y->graph != pass->cx->model->graph)
         return "it lies in a subgraph, where nothing is measured";
     if (pass->options.init == VF_REPBN_STATS && !is_bound)
         return "init=stats takes over its scale and shift, which are not constant";

@@ -142,6 +142,22 @@ START_TEST(new_layer)
 }
 END_TEST
 
+/* Also where it reads a value of the graph around: the rest of the model is converted. */
+START_TEST(branch_is_left_alone)
+{
+    NormRun run;
+    VfErr err = {0};
+    norm_open(&run, TOKENS,
+              "    a = ReduceSum(x) {keepdims=0}\n    c = Cast(a) {to=9}\n"
+              "    y = If(c) {then_branch=graph t () -> (u) {\n"
+              "        u = LayerNormalization(x, s, b) {axis=-1} @norm\n"
+              "    }, else_branch=graph f () -> (w) {\n        w = Abs(x)\n    }}\n");
+    ck_assert_msg(norm_convert(&run, "ln-to-repbn", true, &err) == VF_OK, "%s", err.text);
+    ck_assert_int_eq(run.model.journal->n_refusal, 1);
+    norm_close(&run);
+}
+END_TEST
+
 START_TEST(needs_data)
 {
     static const char *const words[] = {"ln-to-repbn", "ln-to-repbn:init=stats",
@@ -234,6 +250,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, statistics, 0, N_NORM);
     tcase_add_loop_test(tcase, new_layer, 0, N_NORM);
     tcase_add_loop_test(tcase, needs_data, 0, 3);
+    tcase_add_test(tcase, branch_is_left_alone);
     tcase_add_test(tcase, constant_channel);
     tcase_add_loop_test(tcase, joint_and_in_turn, 0, 2);
     suite_add_tcase(suite, tcase);

@@ -68,16 +68,39 @@ static void print_dims(const VfPlanTensor *tensor, const char *kind, int32_t i, 
     vf_text_string(text, "};\n");
 }
 
+/* C11 compilers need not take literals of more than 4095 characters: longer names are arrays. */
+static bool is_long(VfBytes name)
+{
+    return name.size > 4095;
+}
+
+static void print_long_name(VfBytes name, const char *kind, int32_t i, VfText *text)
+{
+    enum { N_IN_LINE = 8 };
+    if (!is_long(name))
+        return;
+    vf_text_printf(text, "static const char name_%s_%d[] = {", kind, i);
+    for (size_t k = 0; k < name.size; k++)
+        vf_text_printf(text, "%s(char)%d,", k % N_IN_LINE == 0 ? "\n    " : " ",
+                       (unsigned char)name.data[k]);
+    vf_text_string(text, " 0};\n");
+}
+
 static void print_tensors(const VfPlanTensor *tensor, int32_t n, const char *kind, VfText *text)
 {
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n; i++) {
         print_dims(&tensor[i], kind, i, text);
+        print_long_name(tensor[i].name, kind, i, text);
+    }
     if (n == 0)
         return;
     vf_text_printf(text, "static const ExecutorTensor tensor_%s[] = {\n", kind);
     for (int32_t i = 0; i < n; i++) {
         vf_text_string(text, "    {");
-        vf_spell_string(text, tensor[i].name);
+        if (is_long(tensor[i].name))
+            vf_text_printf(text, "name_%s_%d", kind, i);
+        else
+            vf_spell_string(text, tensor[i].name);
         vf_text_printf(text, ", \"%s\", %zu, %d, ", vf_emit_npy_type(tensor[i].dtype),
                        element_bytes(tensor[i].dtype), is_packed(&tensor[i]) ? 1 : tensor[i].rank);
         if (tensor[i].rank == 0 && !is_packed(&tensor[i]))

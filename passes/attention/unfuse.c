@@ -10,46 +10,12 @@
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
-static const VfUnfuseForm form_table[] = {
-    {VF_OP_ATTENTION, "q_num_heads", "kv_num_heads", "is_causal", -1, 3, {4, 7}, -1},
-    {VF_OP_MS_ATTENTION, "num_heads", "num_heads", "unidirectional", 3, 5, {4, 5}, 6},
-    {VF_OP_MS_MULTI_HEAD_ATTENTION, "num_heads", "num_heads", "unidirectional", 4, 5, {6, 10}, -1},
-};
-
-const VfUnfuseForm *vf_unfuse_form(VfOp op)
-{
-    for (size_t i = 0; i < sizeof(form_table) / sizeof(form_table[0]); i++) {
-        if (form_table[i].op == op)
-            return &form_table[i];
-    }
-    return NULL;
-}
-
 bool vf_is_fused(const VfAttention *site)
 {
     return site->score_node == NULL && site->kind != VF_ATTENTION_LINEAR;
 }
 
-/* --- heads and widths --- */
-
-static int64_t heads_of(const VfNode *node, const VfValue *x, const char *attr)
-{
-    if (node->op == VF_OP_ATTENTION && x != NULL && x->type.rank == 4)
-        return vf_dim_is_known(vf_dim_at(x, 1)) ? vf_dim_at(x, 1).k : 0;
-    return vf_node_attr(node, attr) != NULL ? vf_node_int(node, attr) : 0;
-}
-
-int64_t vf_unfuse_heads(const VfAttention *site)
-{
-    const VfNode *node = site->norm_node;
-    return heads_of(node, vf_node_in(node, 0), vf_unfuse_form(node->op)->heads);
-}
-
-int64_t vf_unfuse_groups(const VfAttention *site)
-{
-    const VfNode *node = site->norm_node;
-    return heads_of(node, vf_node_in(node, 1), vf_unfuse_form(node->op)->groups);
-}
+/* --- widths --- */
 
 VfUnfusePacking vf_unfuse_packing(const VfNode *node)
 {
@@ -145,7 +111,7 @@ static VfValue *unpack(VfRewrite *rw, VfValue *x, int64_t i)
 static void unfuse_onnx(VfUnfused *x)
 {
     const VfNode *node = x->site->norm_node;
-    int64_t groups = vf_unfuse_groups(x->site);
+    int64_t groups = vf_fused_groups(node);
     VfValue *k = vf_node_in(node, 1), *v = vf_node_in(node, 2);
     x->k =
         repeat_heads(x->rw, split_heads(x->rw, k, groups), x->heads, groups, width_of(k, groups));
@@ -208,7 +174,7 @@ void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out)
     *out = (VfUnfused){.rw = rw,
                        .site = site,
                        .dtype = vf_node_in(node, 0)->type.dtype,
-                       .heads = vf_unfuse_heads(site),
+                       .heads = vf_fused_heads(node),
                        .scale = site->scale};
     if (node->op == VF_OP_ATTENTION)
         unfuse_onnx(out);

@@ -1,25 +1,9 @@
-/* Where the fused operators keep what; private to the files unfuse*.c. */
+/* How the fused operators are laid out; private to the files unfuse*.c. */
 #ifndef VF_ATTENTION_UNFUSE_FORM_H
 #define VF_ATTENTION_UNFUSE_FORM_H
 
 #include "passes/attention/unfuse.h"
-
-/* Columns: operator, attributes with the heads of queries and of keys, attribute that makes it
- * causal; operands (-1 none): numbers or flags of keys that are seen (integers), mask or bias added
- * to the scores, first and past the last one that serve a cache. */
-typedef struct VfUnfuseForm {
-    VfOp op;
-    const char *heads, *groups, *causal;
-    int8_t seen, added, cache[2];
-    int8_t past_length; /* a further operand of a cache, or -1 */
-} VfUnfuseForm;
-
-/* NULL: an operator that cannot be taken apart. */
-const VfUnfuseForm *vf_unfuse_form(VfOp op);
-
-/* Heads of the queries, and of keys and values; 0 when not known. */
-int64_t vf_unfuse_heads(const VfAttention *site);
-int64_t vf_unfuse_groups(const VfAttention *site);
+#include "passes/match/fused.h"
 
 /* How queries, keys and values are packed. */
 typedef enum VfUnfusePacking {

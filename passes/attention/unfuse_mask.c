@@ -17,23 +17,18 @@ enum { TRILU_OPSET = 14 };
 /* The mask or bias that is added to the scores; NULL: none, or flags. */
 static VfValue *added_of(const VfAttention *site)
 {
-    VfValue *x = vf_node_in(site->norm_node, vf_unfuse_form(site->norm_node->op)->added);
+    VfValue *x = vf_fused_in(site->norm_node, vf_fused_form(site->norm_node->op)->added);
     return x != NULL && x->type.dtype != VF_BOOL ? x : NULL;
 }
 
 static VfValue *flags_of(const VfAttention *site)
 {
-    VfValue *x = vf_node_in(site->norm_node, vf_unfuse_form(site->norm_node->op)->added);
+    VfValue *x = vf_fused_in(site->norm_node, vf_fused_form(site->norm_node->op)->added);
     return x != NULL && x->type.dtype == VF_BOOL ? x : NULL;
 }
 
-static bool is_causal(const VfAttention *site)
-{
-    const char *name = vf_unfuse_form(site->norm_node->op)->causal;
-    return vf_node_attr(site->norm_node, name) != NULL && vf_node_int(site->norm_node, name) != 0;
-}
-
-static bool may_remove(const VfValue *added)
+/* Run-time numbers may be a mask. */
+static bool may_hold_mask(const VfValue *added)
 {
     double low, high;
     return added != NULL && (!vf_const_range(added, &low, &high) || !(low > mask_level));
@@ -41,8 +36,9 @@ static bool may_remove(const VfValue *added)
 
 bool vf_unfuse_may_remove(const VfAttention *site)
 {
-    return may_remove(added_of(site)) || flags_of(site) != NULL || is_causal(site) ||
-           vf_unfuse_seen_form(site->norm_node) != VF_SEEN_NONE;
+    const VfNode *node = site->norm_node;
+    return may_hold_mask(added_of(site)) || flags_of(site) != NULL || vf_fused_is_causal(node) ||
+           vf_unfuse_seen_form(node) != VF_SEEN_NONE;
 }
 
 /* --- flags of keys that are seen --- */
@@ -93,7 +89,7 @@ static VfValue *keys_between(VfRewrite *rw, VfValue *seen, VfValue *scores, bool
 static VfValue *seen_keys(VfRewrite *rw, const VfAttention *site, VfValue *scores)
 {
     static const int64_t keys[2] = {1, 2}, pairs[1] = {1};
-    VfValue *seen = vf_node_in(site->norm_node, vf_unfuse_form(site->norm_node->op)->seen);
+    VfValue *seen = vf_fused_in(site->norm_node, vf_fused_form(site->norm_node->op)->seen);
     VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
     if (form == VF_SEEN_END || form == VF_SEEN_END_START)
         return keys_between(rw, seen, scores, form == VF_SEEN_END_START);
@@ -114,7 +110,7 @@ static void build_kept(VfUnfused *x, VfValue *scores)
         x->kept[x->n_kept++] = flags_of(site);
     if (vf_unfuse_seen_form(site->norm_node) != VF_SEEN_NONE)
         x->kept[x->n_kept++] = seen_keys(x->rw, site, scores);
-    if (is_causal(site))
+    if (vf_fused_is_causal(site->norm_node))
         x->kept[x->n_kept++] = causal_keys(x->rw, site, scores);
 }
 
@@ -128,7 +124,7 @@ VfValue *vf_unfuse_kept(VfUnfused *x, VfValue *scores)
 {
     VfValue *added = added_of(x->site);
     build_kept(x, scores);
-    VfValue *all = may_remove(added) ? kept_by_added(x->rw, added) : NULL;
+    VfValue *all = may_hold_mask(added) ? kept_by_added(x->rw, added) : NULL;
     for (int32_t i = 0; i < x->n_kept; i++)
         all = all == NULL ? x->kept[i] : vf_rewrite_binary(x->rw, VF_OP_AND, all, x->kept[i]);
     return all;
@@ -152,9 +148,9 @@ VfValue *vf_unfuse_logits(VfUnfused *x, VfValue *scores, VfMaskNeed need)
     build_kept(x, scores);
     if (added != NULL)
         logits = vf_rewrite_binary(rw, VF_OP_ADD, logits, added);
-    if (may_remove(added) && need == VF_MASK_NEEDS_FINITE)
+    if (may_hold_mask(added) && need == VF_MASK_NEEDS_FINITE)
         logits = vf_rewrite_clip(rw, logits, finite_mask, (double)INFINITY);
-    if (may_remove(added) && need == VF_MASK_NEEDS_ZERO)
+    if (may_hold_mask(added) && need == VF_MASK_NEEDS_ZERO)
         logits = remove_keys(x, need, kept_by_added(rw, added), logits);
     for (int32_t i = 0; i < x->n_kept; i++)
         logits = remove_keys(x, need, x->kept[i], logits);

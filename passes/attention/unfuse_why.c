@@ -26,8 +26,8 @@ static bool may_be_same(VfDim a, VfDim b)
 
 VfSeenForm vf_unfuse_seen_form(const VfNode *node)
 {
-    int8_t slot = vf_unfuse_form(node->op)->seen;
-    const VfValue *seen = slot >= 0 ? vf_node_in(node, slot) : NULL, *x = vf_node_in(node, 0);
+    const VfValue *seen = vf_fused_in(node, vf_fused_form(node->op)->seen),
+                  *x = vf_node_in(node, 0);
     if (seen == NULL)
         return VF_SEEN_NONE;
     if (seen->type.rank == 2)
@@ -45,12 +45,12 @@ VfSeenForm vf_unfuse_seen_form(const VfNode *node)
 
 /* --- what the operator does beside plain attention --- */
 
-static const char *why_not_cache(const VfNode *node, const VfUnfuseForm *form)
+static const char *why_not_cache(const VfNode *node, const VfFusedForm *form)
 {
     for (int32_t i = form->cache[0]; i < form->cache[1]; i++)
         if (vf_node_in(node, i) != NULL)
             return "the fused operator reads earlier keys or counts of keys";
-    if (form->past_length >= 0 && vf_node_in(node, form->past_length) != NULL)
+    if (vf_fused_in(node, form->past_length) != NULL)
         return "the fused operator reads earlier keys or counts of keys";
     for (int32_t i = 1; i < node->n_out; i++)
         if (vf_node_out(node, i) != NULL && vf_node_out(node, i)->n_use > 0)
@@ -74,7 +74,7 @@ static const char *why_not_scores(const VfNode *node)
 static const char *why_not_mask(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
-    const VfValue *mask = vf_node_in(node, vf_unfuse_form(node->op)->added);
+    const VfValue *mask = vf_fused_in(node, vf_fused_form(node->op)->added);
     VfSeenForm form = vf_unfuse_seen_form(node);
     if (mask != NULL && mask->type.rank < 0)
         return "the rank of the fused operator's mask is not known";
@@ -86,7 +86,7 @@ static const char *why_not_mask(const VfAttention *site)
     return NULL;
 }
 
-static bool has_equal_dtypes(const VfNode *node, const VfUnfuseForm *form)
+static bool has_equal_dtypes(const VfNode *node, const VfFusedForm *form)
 {
     VfDtype dtype = vf_node_in(node, 0)->type.dtype;
     if (!vf_dtype_info(dtype)->is_float)
@@ -109,7 +109,7 @@ static const char *why_not_onnx(const VfAttention *site)
             x->type.rank != vf_node_in(node, 0)->type.rank)
             return "the ranks of the fused operator's operands are not known, or differ";
     }
-    int64_t heads = vf_unfuse_heads(site), groups = vf_unfuse_groups(site);
+    int64_t heads = vf_fused_heads(node), groups = vf_fused_groups(node);
     if (heads < 1 || groups < 1 || heads % groups != 0)
         return "the heads of the fused operator are not known";
     if (heads != groups && (!vf_dim_is_known(vf_dim_at(vf_node_in(node, 1), -1)) ||
@@ -136,7 +136,7 @@ static const char *why_not_microsoft(const VfAttention *site)
         return "the rank of the fused operator's weights is not known";
     if (site->is_causal && node->op != VF_OP_MS_ATTENTION && !vf_dim_is_same(site->n_q, site->n_k))
         return "the fused operator is causal between tokens that may differ in number";
-    return vf_unfuse_widths(node, vf_unfuse_heads(site), width)
+    return vf_unfuse_widths(node, vf_fused_heads(node), width)
                ? NULL
                : "the heads or widths of the fused operator are not known";
 }
@@ -152,23 +152,16 @@ static const char *why_not_opset(const VfAttention *site)
     return NULL;
 }
 
-static const char *why_not_operator(VfOp op)
-{
-    if (op == VF_OP_MS_PACKED_ATTENTION)
-        return "the softmax lies inside PackedAttention, whose rows are of different lengths";
-    if (op == VF_OP_MS_GROUP_QUERY_ATTENTION || op == VF_OP_MS_DECODER_MASKED_MULTI_HEAD_ATTENTION)
-        return "the softmax lies inside a fused operator that keeps earlier keys";
-    return "the softmax lies inside a fused operator";
-}
-
 const char *vf_unfuse_why_not(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
-    const VfUnfuseForm *form = vf_unfuse_form(node->op);
-    const char *why;
-    if (form == NULL)
-        return why_not_operator(node->op);
-    if ((why = why_not_cache(node, form)) != NULL || (why = why_not_scores(node)) != NULL)
+    const VfFusedForm *form = vf_fused_form(node->op);
+    const char *why = form->why;
+    if (why == NULL)
+        why = why_not_cache(node, form);
+    if (why == NULL)
+        why = why_not_scores(node);
+    if (why != NULL)
         return why;
     why = node->op == VF_OP_ATTENTION ? why_not_onnx(site) : why_not_microsoft(site);
     if (why == NULL && (isnan(site->scale) || !has_equal_dtypes(node, form)))

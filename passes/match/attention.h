@@ -41,6 +41,10 @@ typedef struct VfLogitTerm {
     double lowest;  /* smallest value if constant (of a Where: of the value put in), else NaN */
 } VfLogitTerm;
 
+/* May the term take keys away from a softmax? A condition or low numbers do, and what is added or
+ * subtracted at run time may; a maximum bounds the scores from below, a factor removes nothing. */
+bool vf_term_may_remove(const VfLogitTerm *term);
+
 enum { VF_ATTENTION_TERM_MAX = 6 };
 
 /* An added number from the first one down removes a key; every point-wise function that takes -inf

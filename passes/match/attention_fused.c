@@ -1,44 +1,11 @@
-/* Attention that is one operator.
- *
- * Source: ONNX Attention (23, 24), LinearAttention (27); com.microsoft Attention,
- * MultiHeadAttention, GroupQueryAttention, PackedAttention, DecoderMaskedMultiHeadAttention.
- */
+/* Attention that is one operator. */
 #include "passes/match/attention_parts.h"
 
 #include <math.h>
 
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
-
-/* Columns: operator, attribute with the number of heads, attribute that makes it causal, operands:
- * query, key, value, mask, bias (-1 none). One packed operand: query == key == value. */
-typedef struct FusedForm {
-    VfOp op;
-    const char *heads, *causal;
-    int8_t q, k, v, mask, bias;
-    VfAttentionKind kind;
-} FusedForm;
-
-static const FusedForm fused_form[] = {
-    {VF_OP_ATTENTION, "q_num_heads", "is_causal", 0, 1, 2, 3, -1, VF_ATTENTION_SOFTMAX},
-    {VF_OP_LINEAR_ATTENTION, "q_num_heads", NULL, 0, 1, 2, -1, -1, VF_ATTENTION_LINEAR},
-    {VF_OP_MS_ATTENTION, "num_heads", "unidirectional", 0, 0, 0, 3, 5, VF_ATTENTION_SOFTMAX},
-    {VF_OP_MS_MULTI_HEAD_ATTENTION, "num_heads", "unidirectional", 0, 1, 2, 4, 5,
-     VF_ATTENTION_SOFTMAX},
-    {VF_OP_MS_GROUP_QUERY_ATTENTION, "num_heads", NULL, 0, 1, 2, -1, -1, VF_ATTENTION_SOFTMAX},
-    {VF_OP_MS_PACKED_ATTENTION, "num_heads", NULL, 0, 0, 0, -1, 5, VF_ATTENTION_SOFTMAX},
-    {VF_OP_MS_DECODER_MASKED_MULTI_HEAD_ATTENTION, "num_heads", NULL, 0, 1, 2, 3, 4,
-     VF_ATTENTION_SOFTMAX},
-};
-
-static const FusedForm *find_form(VfOp op)
-{
-    for (size_t i = 0; i < sizeof(fused_form) / sizeof(fused_form[0]); i++) {
-        if (fused_form[i].op == op)
-            return &fused_form[i];
-    }
-    return NULL;
-}
+#include "passes/match/fused.h"
 
 /* Widths of queries and values of com.microsoft Attention, whose weights make them. */
 static void describe_packed(const VfNode *node, int64_t heads, VfAttention *site)
@@ -70,7 +37,7 @@ static void describe_split(VfAttention *site)
 }
 
 /* [B, H, L, d], or [B, L, H*d] with the heads as an attribute. */
-static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttention *site)
+static void describe_sizes(const VfNode *node, const VfFusedForm *form, VfAttention *site)
 {
     int64_t heads = vf_node_attr(node, form->heads) ? vf_node_int(node, form->heads) : 0;
     bool is_4d = site->q != NULL && site->q->type.rank == 4;
@@ -92,7 +59,7 @@ static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttentio
         site->d = width;
         site->d_v = width_v;
     } else if (!is_packed && heads > 0 && vf_dim_is_known(width) && vf_dim_is_known(width_v)) {
-        int64_t groups = vf_node_attr(node, "kv_num_heads") ? vf_node_int(node, "kv_num_heads") : 0;
+        int64_t groups = vf_fused_groups(node);
         site->d = vf_dim(width.k / heads);
         site->d_v = vf_dim(width_v.k / (groups > 0 ? groups : heads));
     }
@@ -101,7 +68,7 @@ static void describe_sizes(const VfNode *node, const FusedForm *form, VfAttentio
 
 static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_mask)
 {
-    VfValue *value = slot < 0 ? NULL : vf_node_in(node, slot);
+    VfValue *value = vf_fused_in(node, slot);
     double low = (double)NAN, high;
     if (value == NULL)
         return;
@@ -116,7 +83,7 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
 
 VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
 {
-    const FusedForm *form = find_form(node->op);
+    const VfFusedForm *form = vf_fused_form(node->op);
     if (form == NULL)
         return VF_OK;
     VfAttention *site = vf_scan_add(scan, form->kind, node);
@@ -127,8 +94,8 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
     site->value_node = node;
     site->out = vf_node_out(node, 0);
     describe_sizes(node, form, site);
-    add_operand(site, node, form->mask, true);
-    add_operand(site, node, form->bias, false);
+    add_operand(site, node, form->seen, true);
+    add_operand(site, node, form->added, form->is == VF_ADDED_MASK);
     bool has_scale = vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0.0;
     if (has_scale)
         site->scale = vf_node_float(node, "scale");
@@ -136,8 +103,7 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
         site->scale = 1.0 / sqrt((double)site->d.k);
     else
         site->scale = (double)NAN;
-    site->is_causal = form->causal != NULL && vf_node_attr(node, form->causal) != NULL &&
-                      vf_node_int(node, form->causal) != 0;
+    site->is_causal = vf_fused_is_causal(node);
     if (site->is_causal)
         site->mask = VF_MASK_CAUSAL;
     site->is_cross = site->q != site->k && vf_dim_is_known(site->n_q) &&

@@ -1,12 +1,21 @@
 /* Which kind of mask the terms of a site make. */
 #include "passes/match/attention_parts.h"
 
+#include <math.h>
+
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
 static const double mask_level = VF_MASK_LEVEL;
 
 enum { ANCESTOR_MAX = 64 };
+
+bool vf_term_may_remove(const VfLogitTerm *term)
+{
+    VfOp op = term->node->op;
+    bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB;
+    return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest)));
+}
 
 /* Constant mask over the last two axes: is element [i, j] removed? For a Where the condition
  * decides. */

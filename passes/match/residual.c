@@ -4,6 +4,7 @@
 
 #include "passes/match/depth.h"
 #include "passes/match/facts.h"
+#include "passes/match/fused.h"
 
 /* Nodes between skip and sum looked at: skips over a whole stage fit, and time stays linear. */
 enum { SPAN_MAX = 1 << 14, STEP_MAX = 16 };
@@ -27,12 +28,6 @@ static bool is_product(const VfNode *node)
     return node->op == VF_OP_MATMUL || node->op == VF_OP_GEMM || node->op == VF_OP_EINSUM;
 }
 
-static bool is_fused_attention(VfOp op)
-{
-    return op == VF_OP_ATTENTION || op == VF_OP_MS_ATTENTION ||
-           op == VF_OP_MS_MULTI_HEAD_ATTENTION || op == VF_OP_MS_GROUP_QUERY_ATTENTION;
-}
-
 static bool has_fixed_operand(const VfNode *node)
 {
     for (int32_t i = 0; i < node->n_in && i < 2; i++) {
@@ -44,14 +39,15 @@ static bool has_fixed_operand(const VfNode *node)
 
 bool vf_is_layer(const VfNode *node)
 {
-    if (node->op == VF_OP_CONV || node->op == VF_OP_CONV_TRANSPOSE || is_fused_attention(node->op))
+    bool is_conv = node->op == VF_OP_CONV || node->op == VF_OP_CONV_TRANSPOSE;
+    if (is_conv || vf_fused_form(node->op) != NULL)
         return true;
     return is_product(node) && has_fixed_operand(node);
 }
 
 static bool is_attention(const VfNode *node)
 {
-    return is_fused_attention(node->op) || (is_product(node) && !has_fixed_operand(node));
+    return vf_fused_form(node->op) != NULL || (is_product(node) && !has_fixed_operand(node));
 }
 
 static VfNode *def_of(const VfValue *value)

@@ -47,13 +47,6 @@ static bool is_clamp(const VfLogitTerm *term)
     return term->node->op == VF_OP_MAX;
 }
 
-/* A run-time sum whose numbers are not known may be a mask. */
-static bool may_remove(const VfLogitTerm *term)
-{
-    return !is_clamp(term) &&
-           (term->is_mask || (isnan(term->lowest) && term->node->op == VF_OP_ADD));
-}
-
 /* Operand of an Add that is the term. */
 static int32_t term_slot(const VfLogitTerm *term)
 {
@@ -158,17 +151,17 @@ static VfValue *zeroed_logits(VfMaskGuard *guard, VfValue *logits)
         const VfLogitTerm *term = &guard->site->term[i];
         if (is_clamp(term) && term->is_mask)
             continue;
-        if (is_masked && !may_remove(term))
+        if (is_masked && !vf_term_may_remove(term))
             guard->why = "something is added to the scores behind the mask";
-        if (may_remove(term) && guard->why == NULL)
+        if (vf_term_may_remove(term) && guard->why == NULL)
             guard->why = why_not_zeroed(guard, term);
         if (guard->why != NULL)
             return NULL;
-        is_masked = is_masked || may_remove(term);
+        is_masked = is_masked || vf_term_may_remove(term);
     }
     for (int32_t i = 0; i < guard->site->n_term; i++) {
         const VfLogitTerm *term = &guard->site->term[i];
-        if (!may_remove(term))
+        if (!vf_term_may_remove(term))
             continue;
         if (term->node->op == VF_OP_WHERE)
             zero_filled(guard, term);

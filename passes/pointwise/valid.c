@@ -28,16 +28,6 @@ static bool fills_where_true(const VfNode *node)
     return vf_where_const_slot(node) == 1;
 }
 
-/* What is only known at run time may remove keys. */
-static bool may_remove(const VfLogitTerm *term)
-{
-    if (term->node->op == VF_OP_MAX)
-        return false;
-    if (term->node->op == VF_OP_WHERE || term->node->op == VF_OP_ADD)
-        return isnan(term->lowest) || !(term->lowest > mask_level);
-    return term->is_mask;
-}
-
 /* The operand through which the scores go on upwards from a node that does not change which keys
  * there are; -1: another node. */
 static int32_t score_slot(const VfAttention *site, const VfNode *node)
@@ -84,7 +74,7 @@ static const char *find_masks(const VfAttention *site, const VfValue *logits, Va
     for (int32_t i = 0; i < site->n_term; i++) {
         const VfLogitTerm *term = &site->term[i];
         VfOp op = term->node->op;
-        if (!may_remove(term))
+        if (!vf_term_may_remove(term))
             continue;
         if (op != VF_OP_ADD && (op != VF_OP_WHERE || vf_where_const_slot(term->node) < 0))
             return "L=valid: a mask is neither added nor chosen by Where with a constant";

@@ -74,9 +74,11 @@ bool vf_spa_act_at(const char *act, double x, double *y)
 
 /* --- masks --- */
 
+/* Without a softmax a factor of zero removes a key, too, until something is added behind it. */
 static bool may_remove(const VfLogitTerm *term)
 {
-    return term->node->op != VF_OP_MAX && (term->is_mask || isnan(term->lowest));
+    bool is_factor = term->node->op == VF_OP_MUL || term->node->op == VF_OP_DIV;
+    return is_factor || vf_term_may_remove(term);
 }
 
 static bool is_identity(const VfAttention *site)
@@ -169,21 +171,21 @@ static VfStatus bias_of(const VfSpaPlan *plan, const VfSpaSite *work, VfMatrix *
     return VF_OK;
 }
 
-static VfStatus why_not_additive(const VfSpaPlan *plan, const VfSpaSite *work, const char **why,
+/* Keeps the bias for what is built. */
+static VfStatus why_not_additive(const VfSpaPlan *plan, VfSpaSite *work, const char **why,
                                  VfErr *err)
 {
-    VfMatrix bias;
     VfErr reason = {0};
     double most = 0.0;
-    VfStatus status = bias_of(plan, work, &bias, &reason);
+    VfStatus status = bias_of(plan, work, &work->bias, &reason);
     if (status == VF_NO_MEMORY)
         return vf_fail(err, status, "%s", reason.text);
     if (status != VF_OK) {
         *why = vf_arena_printf(plan->cx->arena, "%s", reason.text);
         return VF_OK;
     }
-    for (int64_t i = 0; i < (int64_t)bias.n_row * bias.n_col; i++)
-        most = fmax(most, bias.at[i]);
+    for (int64_t i = 0; i < (int64_t)work->bias.n_row * work->bias.n_col; i++)
+        most = fmax(most, work->bias.at[i]);
     if (is_identity(work->site) && has_other_masks(work->site))
         *why = "identity gives removed keys weight zero, and the bias would not";
     else if (work->site->mask != VF_MASK_NONE && most > bias_max)
@@ -196,8 +198,7 @@ static VfStatus why_not_additive(const VfSpaPlan *plan, const VfSpaSite *work, c
     return VF_OK;
 }
 
-VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, const VfSpaSite *work, const char **why,
-                             VfErr *err)
+VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, VfSpaSite *work, const char **why, VfErr *err)
 {
     const VfAttention *site = work->site;
     double at_one = 0.0;
@@ -220,12 +221,9 @@ VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, const VfSpaSite *work, const
 static void add_bias(const VfSpaPlan *plan, const VfSpaSite *work, VfRewrite *rw)
 {
     VfValue *logits = work->site->logits;
-    VfMatrix bias;
-    if (bias_of(plan, work, &bias, NULL) != VF_OK)
-        bias = (VfMatrix){0};
     if (!is_identity(work->site))
         strengthen_masks(plan, rw, work->site);
-    VfValue *by = vf_spa_matrix(plan, rw, logits->type.dtype, &bias, "spa_bias");
+    VfValue *by = vf_spa_matrix(plan, rw, logits->type.dtype, &work->bias, "spa_bias");
     vf_rewrite_replace(rw, logits, vf_rewrite_binary(rw, VF_OP_ADD, logits, by));
 }
 

@@ -7,6 +7,7 @@
 #include "passes/ir/attr.h"
 #include "passes/match/depth.h"
 #include "passes/match/facts.h"
+#include "passes/match/fused.h"
 #include "passes/match/pointwise.h"
 #include "passes/match/product.h"
 #include "passes/spa_insert/spa_insert.h"
@@ -15,24 +16,11 @@ enum { SLICE_OPSET = 10, STEP_MAX = 16 };
 
 /* --- fused operators --- */
 
-typedef struct FusedBias {
-    VfOp op;
-    int8_t bias, past; /* operands */
-} FusedBias;
-
-static const FusedBias fused_bias[] = {
-    {VF_OP_ATTENTION, 3, 4},
-    {VF_OP_MS_ATTENTION, 5, 4},
-    {VF_OP_MS_MULTI_HEAD_ATTENTION, 5, 6},
-};
-
 int32_t vf_spa_bias_slot(const VfNode *node)
 {
-    for (size_t i = 0; i < sizeof fused_bias / sizeof fused_bias[0]; i++) {
-        if (fused_bias[i].op == node->op)
-            return vf_node_in(node, fused_bias[i].past) == NULL ? fused_bias[i].bias : -1;
-    }
-    return -1;
+    const VfFusedForm *form = vf_fused_form(node->op);
+    bool takes_bias = form != NULL && form->why == NULL;
+    return takes_bias && vf_node_in(node, form->cache[0]) == NULL ? form->added : -1;
 }
 
 static const char *why_not_fused(const VfAttention *site)

@@ -51,6 +51,7 @@ typedef struct VfSpaSite {
     const char *why; /* not to be changed, or NULL */
     double factor; /* POINTWISE: what the function's result is multiplied by */
     double shift;  /* POINTWISE: numbers added to all logits alike */
+    VfMatrix bias; /* POINTWISE, form additive: B_h, by vf_spa_why_not_form */
 } VfSpaSite;
 
 typedef struct VfSpaPlan {
@@ -112,9 +113,9 @@ VfStatus vf_spa_insert(VfSpaPlan *plan, VfSpaSite *work, VfErr *err);
 
 /* --- pointwise.c --- */
 
-/* Why the options cannot be met at a point-wise site, or NULL in `*why`. */
-VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, const VfSpaSite *work, const char **why,
-                             VfErr *err);
+/* Why the options cannot be met at a point-wise site, or NULL in `*why`; then work->bias is set
+ * where the form needs it. */
+VfStatus vf_spa_why_not_form(const VfSpaPlan *plan, VfSpaSite *work, const char **why, VfErr *err);
 
 VfStatus vf_spa_insert_pointwise(VfSpaPlan *plan, VfSpaSite *work, VfErr *err);
 

@@ -1,0 +1,42 @@
+/* Attention operators that are one node: where each keeps what.
+ *
+ * One row per operator; the matcher, the service that takes operators apart
+ * (passes/attention/unfuse.h) and insert-spa read it, and nothing else says it.
+ */
+#ifndef VF_MATCH_FUSED_H
+#define VF_MATCH_FUSED_H
+
+#include "passes/match/attention.h"
+
+/* What an operand added to the scores is while its numbers are not known. */
+typedef enum VfFusedAdded { VF_ADDED_BIAS, VF_ADDED_MASK } VfFusedAdded;
+
+typedef struct VfFusedForm {
+    VfOp op; /* tells domain and name */
+    VfAttentionKind kind;
+    /* Attributes, NULL: none. Heads of queries, of keys and values; sees no later key. */
+    const char *heads, *groups, *causal;
+    /* Operands, -1: none. */
+    int8_t q, k, v; /* q == k: all three are made of one operand */
+    int8_t seen;    /* integers: keys that are seen, as flags or lengths */
+    int8_t added;   /* numbers added to the scores, or flags of keys that are seen */
+    VfFusedAdded is;
+    int8_t cache[2];    /* first and past the last one of a cache; the first holds earlier keys */
+    int8_t past_length; /* a further one of a cache */
+    const char *why;    /* why it cannot be taken apart and takes no bias; NULL: it can, it does */
+} VfFusedForm;
+
+/* NULL: no attention operator. */
+const VfFusedForm *vf_fused_form(VfOp op);
+
+/* Operand `slot` of the node; NULL also for slot -1. */
+VfValue *vf_fused_in(const VfNode *node, int32_t slot);
+
+/* Heads of the queries, and of keys and values; 0 when not known. */
+int64_t vf_fused_heads(const VfNode *node);
+int64_t vf_fused_groups(const VfNode *node);
+
+/* Does the node's attribute let no query see a later key? */
+bool vf_fused_is_causal(const VfNode *node);
+
+#endif

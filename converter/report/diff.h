@@ -13,6 +13,7 @@
 #define VF_REPORT_DIFF_H
 
 #include "converter/report/json.h"
+#include "converter/report/weight_change.h"
 #include "passes/ir/align.h"
 
 typedef enum VfDiffKind { VF_DIFF_REMOVED, VF_DIFF_ADDED, VF_DIFF_CHANGED } VfDiffKind;
@@ -39,9 +40,7 @@ typedef struct VfDiffNode {
 typedef struct VfDiffWeight {
     VfDiffKind kind;
     const VfValue *a, *b;
-    bool is_measured; /* same dtype and shape, numbers: the rest is set */
-    size_t n_differ;
-    double max_abs, norm, norm_rel; /* of b - a; relative to a, infinity where a is 0 */
+    VfWeightChange change; /* of a changed one */
 } VfDiffWeight;
 
 typedef struct VfDiffHunk {

@@ -63,18 +63,19 @@ static VfStatus json_constant(VfJson *json, const char *key, const VfValue *valu
 static VfStatus json_weight(const VfDiffWeight *weight, VfJson *json, VfErr *err)
 {
     const VfValue *a = weight->a, *b = weight->b;
+    const VfWeightChange *change = &weight->change;
     vf_json_object(json, NULL);
     vf_json_string(json, "change", vf_diff_kind_name(weight->kind));
     vf_json_string(json, "name_a", a == NULL ? NULL : vf_value_label(a));
     vf_json_string(json, "name_b", b == NULL ? NULL : vf_value_label(b));
     VF_TRY(json_constant(json, "a", a, err));
     VF_TRY(json_constant(json, "b", b, err));
-    if (weight->is_measured) {
+    if (change->is_measured) {
         vf_json_int(json, "elements", (int64_t)a->tensor->count);
-        vf_json_int(json, "differ", (int64_t)weight->n_differ);
-        vf_json_double(json, "norm", weight->norm);
-        vf_json_double(json, "norm_rel", weight->norm_rel);
-        vf_json_double(json, "max_abs", weight->max_abs);
+        vf_json_int(json, "differ", (int64_t)change->n_differ);
+        vf_json_double(json, "norm", change->norm);
+        vf_json_double(json, "norm_rel", change->norm_rel);
+        vf_json_double(json, "max_abs", change->max_abs);
     }
     vf_json_end(json);
     return VF_OK;

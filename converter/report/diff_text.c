@@ -161,18 +161,19 @@ static VfStatus print_weight(const Printer *p, const VfDiffWeight *weight, VfErr
 {
     const VfValue *a = weight->a, *b = weight->b;
     const VfTensor *one = a != NULL ? a->tensor : b->tensor;
+    const VfWeightChange *change = &weight->change;
     begin(p, sign_of[weight->kind]);
     vf_text_printf(p->text, "%c ", sign_of[weight->kind]);
     quote(p, vf_bytes(vf_value_label(a != NULL ? a : b)));
     vf_text_string(p->text, ": ");
     VF_TRY(print_constant(p, one, err));
-    if (weight->kind == VF_DIFF_CHANGED && (!weight->is_measured || one->count <= 8)) {
+    if (weight->kind == VF_DIFF_CHANGED && (!change->is_measured || one->count <= 8)) {
         vf_text_string(p->text, " -> ");
         VF_TRY(print_constant(p, b->tensor, err));
-    } else if (weight->is_measured) {
+    } else if (change->is_measured) {
         vf_text_printf(p->text, ": %zu of %zu differ, norm %.3g (relative %.3g), largest %.3g",
-                       weight->n_differ, one->count, weight->norm, weight->norm_rel,
-                       weight->max_abs);
+                       change->n_differ, one->count, change->norm, change->norm_rel,
+                       change->max_abs);
     }
     end(p, sign_of[weight->kind]);
     return VF_OK;

@@ -9,12 +9,25 @@ static void print_label(VfText *text, const char *label)
     vf_text_visible(text, label == NULL ? (VfBytes){"?", 1} : vf_bytes(label));
 }
 
-static VfStatus text_nodes(VfText *text, char sign, const VfNode *const *node, int32_t n,
-                           VfErr *err)
+/* Nodes of an edit as lines: after `n_edit` edits. */
+typedef struct Lines {
+    const VfPast *past;
+    int32_t n_edit, n;
+    const VfNode *const *node;
+} Lines;
+
+static VfStatus line_of(const Lines *lines, int32_t i, VfArena *arena, VfBytes *line, VfErr *err)
 {
-    for (int32_t i = 0; i < n; i++) {
+    VfNode then;
+    VF_TRY(vf_past_node(arena, lines->past, lines->node[i], lines->n_edit, &then, err));
+    return vf_report_node_line(arena, &then, line, err);
+}
+
+static VfStatus text_nodes(VfText *text, char sign, const Lines *lines, VfErr *err)
+{
+    for (int32_t i = 0; i < lines->n; i++) {
         VfBytes line;
-        VF_TRY(vf_report_node_line(text->arena, node[i], &line, err));
+        VF_TRY(line_of(lines, i, text->arena, &line, err));
         vf_text_printf(text, "%c ", sign);
         vf_text_add(text, line.data, line.size);
         vf_text_char(text, '\n');
@@ -33,7 +46,7 @@ static void text_swaps(VfText *text, const char *what, const VfSwap *swap, int32
     }
 }
 
-static VfStatus text_edit(VfText *text, const VfEdit *edit, int32_t number, VfErr *err)
+static void text_head(VfText *text, const VfEdit *edit, int32_t number)
 {
     vf_text_printf(text, "@@ %d %s %s: ", number, edit->pass, edit->rule);
     print_label(text, edit->site);
@@ -43,8 +56,14 @@ static VfStatus text_edit(VfText *text, const VfEdit *edit, int32_t number, VfEr
         print_label(text, edit->note);
         vf_text_char(text, '\n');
     }
-    VF_TRY(text_nodes(text, '-', edit->before, edit->n_before, err));
-    VF_TRY(text_nodes(text, '+', edit->after, edit->n_after, err));
+}
+
+VfStatus vf_edit_lines(const VfJournal *journal, const VfPast *past, int32_t i, VfText *text,
+                       VfErr *err)
+{
+    const VfEdit *edit = &journal->edit[i];
+    VF_TRY(text_nodes(text, '-', &(Lines){past, i, edit->n_before, edit->before}, err));
+    VF_TRY(text_nodes(text, '+', &(Lines){past, i + 1, edit->n_after, edit->after}, err));
     text_swaps(text, "value", edit->swap, edit->n_swap);
     text_swaps(text, "weight", edit->weight, edit->n_weight);
     return VF_OK;
@@ -81,20 +100,23 @@ void vf_refusals_text(const VfJournal *journal, VfText *text)
 
 VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err)
 {
+    VfPast *past;
+    VF_TRY(vf_past_new(text->arena, journal, &past, err));
     vf_text_printf(text, "%d edits, %d sites left alone\n", journal->n_edit, journal->n_refusal);
-    for (int32_t i = 0; i < journal->n_edit; i++)
-        VF_TRY(text_edit(text, &journal->edit[i], i + 1, err));
+    for (int32_t i = 0; i < journal->n_edit; i++) {
+        text_head(text, &journal->edit[i], i + 1);
+        VF_TRY(vf_edit_lines(journal, past, i, text, err));
+    }
     vf_refusals_text(journal, text);
     return VF_OK;
 }
 
-static VfStatus json_nodes(VfJson *json, const char *key, const VfNode *const *node, int32_t n,
-                           VfErr *err)
+static VfStatus json_nodes(VfJson *json, const char *key, const Lines *lines, VfErr *err)
 {
     vf_json_array(json, key);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < lines->n; i++) {
         VfBytes line;
-        VF_TRY(vf_report_node_line(json->text.arena, node[i], &line, err));
+        VF_TRY(line_of(lines, i, json->text.arena, &line, err));
         vf_json_bytes(json, NULL, line);
     }
     vf_json_end(json);
@@ -130,6 +152,8 @@ void vf_refusals_json(const VfJournal *journal, VfJson *json)
 
 VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err)
 {
+    VfPast *past;
+    VF_TRY(vf_past_new(json->text.arena, journal, &past, err));
     vf_json_array(json, "edits");
     for (int32_t i = 0; i < journal->n_edit; i++) {
         const VfEdit *edit = &journal->edit[i];
@@ -138,8 +162,8 @@ VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err)
         vf_json_string(json, "rule", edit->rule);
         vf_json_string(json, "site", edit->site);
         vf_json_string(json, "note", edit->note);
-        VF_TRY(json_nodes(json, "before", edit->before, edit->n_before, err));
-        VF_TRY(json_nodes(json, "after", edit->after, edit->n_after, err));
+        VF_TRY(json_nodes(json, "before", &(Lines){past, i, edit->n_before, edit->before}, err));
+        VF_TRY(json_nodes(json, "after", &(Lines){past, i + 1, edit->n_after, edit->after}, err));
         json_swaps(json, "values", edit->swap, edit->n_swap);
         json_swaps(json, "weights", edit->weight, edit->n_weight);
         vf_json_end(json);

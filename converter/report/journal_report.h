@@ -7,7 +7,12 @@
 #define VF_REPORT_JOURNAL_REPORT_H
 
 #include "converter/report/json.h"
+#include "converter/report/past.h"
 #include "passes/rewrite/journal.h"
+
+/* The lines of edit `i` (from 0): nodes as they were right before and right after it. */
+VfStatus vf_edit_lines(const VfJournal *journal, const VfPast *past, int32_t i, VfText *text,
+                       VfErr *err);
 
 /* Every edit, then every refusal. */
 VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err);

@@ -115,10 +115,38 @@ static VfStatus refine_type(VfRewrite *rw, const VfValue *from, VfValue *to, VfE
 typedef struct Record {
     VfSwap *swap;
     int32_t n_swap;
+    VfMove *move;
+    int32_t n_move;
     const VfNode **after;
     int32_t n_after;
     VfOrigin *origin;
 } Record;
+
+/* The uses that will move; where to is known when they have. */
+static VfStatus note_moves(VfRewrite *rw, Record *record, VfErr *err)
+{
+    size_t n = rw->n_set_in;
+    for (size_t i = 0; i < rw->n_replace; i++)
+        n += (size_t)rw->replace[i].from->n_use;
+    record->move = VF_NEW_ARRAY(rw->arena, VfMove, n);
+    VF_TRY_ALLOC(record->move, err);
+    for (size_t i = 0; i < rw->n_replace; i++)
+        for (const VfUse *use = rw->replace[i].from->first_use; use != NULL; use = use->next)
+            record->move[record->n_move++] =
+                (VfMove){.node = use->node, .slot = use->slot, .from = use->value};
+    for (size_t i = 0; i < rw->n_set_in; i++) {
+        const VfSetIn *set = &rw->set_in[i];
+        record->move[record->n_move++] = (VfMove){.node = set->node, .slot = set->slot,
+                                                  .from = vf_node_in(set->node, set->slot)};
+    }
+    return VF_OK;
+}
+
+static void finish_moves(const Record *record)
+{
+    for (int32_t i = 0; i < record->n_move; i++)
+        record->move[i].to = vf_node_in(record->move[i].node, record->move[i].slot);
+}
 
 static VfStatus reserve_record(VfRewrite *rw, Record *record, VfErr *err)
 {
@@ -135,7 +163,7 @@ static VfStatus reserve_record(VfRewrite *rw, Record *record, VfErr *err)
         const VfValue *old = vf_node_in(rw->set_in[i].node, rw->set_in[i].slot);
         record->swap[record->n_swap++] = (VfSwap){old, rw->set_in[i].to};
     }
-    return VF_OK;
+    return note_moves(rw, record, err);
 }
 
 /* Make room for operands that are set past the end: omitted operands change nothing. */
@@ -173,10 +201,12 @@ static VfStatus write_entry(VfRewrite *rw, Record *record, VfErr *err)
                    .n_after = record->n_after,
                    .n_swap = record->n_swap,
                    .n_weight = (int32_t)rw->n_weight,
+                   .n_move = record->n_move,
                    .before = (const VfNode *const *)rw->removed,
                    .after = record->after,
                    .swap = record->swap,
-                   .weight = rw->weight};
+                   .weight = rw->weight,
+                   .move = record->move};
     return vf_journal_add(rw->journal, &edit, err);
 }
 
@@ -255,6 +285,7 @@ VfStatus vf_rewrite_commit(VfRewrite *rw, VfErr *err)
     VF_TRY(reserve_record(rw, &record, err));
     VF_TRY(reserve_operands(rw, err));
     apply(rw, &record);
+    finish_moves(&record);
     VF_TRY(sweep(rw, &record, err));
     VF_TRY(write_entry(rw, &record, err));
     /* A second commit of the same rewrite is a bug of the pass. */

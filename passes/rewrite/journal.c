@@ -48,6 +48,8 @@ static VfStatus copy_edit(VfArena *arena, VfEdit *edit, VfErr *err)
     edit->swap = copy;
     VF_TRY(copy_items(arena, edit->weight, edit->n_weight, sizeof *edit->weight, &copy, err));
     edit->weight = copy;
+    VF_TRY(copy_items(arena, edit->move, edit->n_move, sizeof *edit->move, &copy, err));
+    edit->move = copy;
     return VF_OK;
 }
 

@@ -15,17 +15,25 @@ typedef struct VfSwap {
     const VfValue *from, *to;
 } VfSwap;
 
+/* An operand of a node that stayed, or went with the same rewrite, was another value before. */
+typedef struct VfMove {
+    const VfNode *node; /* may be the ret of a graph */
+    int32_t slot;
+    const VfValue *from, *to; /* NULL: omitted */
+} VfMove;
+
 /* One committed rewrite. */
 typedef struct VfEdit {
     const char *pass; /* CLI name */
     const char *rule; /* rule of the pass, "bn-into-next-matmul" */
     const char *site; /* label of the site or node it is about */
     const char *note; /* facts worth a line ("a: 0.4 to 1.9, c: -0.2 to 0.3"), or NULL */
-    int32_t n_before, n_after, n_swap, n_weight;
+    int32_t n_before, n_after, n_swap, n_weight, n_move;
     const VfNode *const *before; /* nodes removed */
     const VfNode *const *after;  /* nodes added */
     const VfSwap *swap;          /* values replaced; also operands exchanged on kept nodes */
     const VfSwap *weight;        /* constants replaced by new constants (subset of what changed) */
+    const VfMove *move;          /* every operand that was set, what swap says use by use */
 } VfEdit;
 
 /* A site that a pass looked at and left alone. */

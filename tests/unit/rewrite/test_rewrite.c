@@ -220,6 +220,39 @@ START_TEST(leaves_shared_constants_and_results)
 }
 END_TEST
 
+/* Readers of what went, the ret of the graph too, and operands that were set. */
+START_TEST(notes_every_operand_that_moved)
+{
+    Fixture f = begin(HEAD "graph g (x: f32[3]) -> (y: f32[3], a: f32[3]) {\n"
+                           "    k = const f32[3] {1, 2, 3}\n"
+                           "    a = Abs(x) @a\n"
+                           "    y = Mul(a, k) @m\n"
+                           "}\n",
+                      "a");
+    VfNode *m = node_of(f.model, "m");
+    VfValue *x = value_of(f.model, "x"), *a = value_of(f.model, "a"), *k = value_of(f.model, "k");
+    VfValue *two = vf_rewrite_scalar(f.rw, VF_F32, 2.0, "two");
+    VfValue *neg = vf_rewrite_unary(f.rw, VF_OP_NEG, x);
+    vf_rewrite_replace(f.rw, a, neg);
+    vf_rewrite_set_in(f.rw, m, 1, two);
+    commit(&f);
+    const VfMove *move = f.journal->edit[0].move;
+    ck_assert_int_eq(f.journal->edit[0].n_move, 3);
+    for (int32_t i = 0; i < 2; i++) {
+        bool is_m = move[i].node == m;
+        ck_assert(is_m || move[i].node == f.model->graph->ret);
+        ck_assert_int_eq(move[i].slot, is_m ? 0 : 1);
+        ck_assert_ptr_eq(move[i].from, a);
+        ck_assert_ptr_eq(move[i].to, neg);
+    }
+    ck_assert_ptr_eq(move[2].node, m);
+    ck_assert_int_eq(move[2].slot, 1);
+    ck_assert_ptr_eq(move[2].from, k);
+    ck_assert_ptr_eq(move[2].to, two);
+    vf_model_free(f.model);
+}
+END_TEST
+
 static const char BRANCH[] = HEAD "graph g (x: f32[3], c: bool[]) -> (y: f32[3]) {\n"
                                   "    a = Abs(x) @a\n"
                                   "    y = If(c) {then_branch=graph t () -> (p: f32[3]) {\n"
@@ -351,6 +384,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, sets_operands_and_drops_constants);
     tcase_add_test(tcase, appends_and_omits_operands);
     tcase_add_test(tcase, leaves_shared_constants_and_results);
+    tcase_add_test(tcase, notes_every_operand_that_moved);
     tcase_add_test(tcase, replaces_inside_subgraphs);
     tcase_add_test(tcase, a_dead_if_frees_what_its_branches_read);
     tcase_add_test(tcase, names_are_new);

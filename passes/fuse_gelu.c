@@ -258,8 +258,9 @@ static VfStatus visit(VfPassCx *cx, VfNode *node, void *self, VfErr *err)
         return vf_pass_refuse(cx, label, y->def, err, "%s", why);
     int64_t opset = vf_graph_opset(y->graph, vf_bytes(""));
     if (opset < GELU_OPSET)
-        return vf_pass_no_site(cx, label, y->def, err, "opset %d has no Gelu, which came with %d",
-                               (int)opset, GELU_OPSET);
+        return vf_pass_no_site(cx, label, y->def, err,
+                               "opset %d has no Gelu, which came with %d: convert with --opset %d",
+                               (int)opset, GELU_OPSET, GELU_OPSET);
     return fuse(cx, node->op, x, y, err);
 }
 

@@ -90,10 +90,10 @@ static bool opset_has_it(const VfLayerNorm *norm)
 static VfStatus tell_opset(VfPassCx *cx, const VfLayerNorm *norm, VfErr *err)
 {
     return vf_pass_no_site(cx, norm->label, norm->last, err,
-                           "opset %d has no %s, which came with %d",
+                           "opset %d has no %s, which came with %d: convert with --opset %d",
                            (int)vf_graph_opset(norm->last->graph, vf_bytes("")),
                            norm->is_rms ? "RMSNormalization" : "LayerNormalization",
-                           opset_of_operator(norm));
+                           opset_of_operator(norm), opset_of_operator(norm));
 }
 
 /* --- building --- */

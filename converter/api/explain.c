@@ -3,14 +3,14 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "converter/api/explanation.h"
 #include "converter/api/handle.h"
-#include "converter/api/sites.h"
 #include "converter/lower/lower.h"
 
 typedef struct Explainer {
     const VitfoldModel *model;
     const char *node; /* glob or NULL */
-    VitfoldReport *report;
+    VfExplanation *to;
 } Explainer;
 
 static bool is_wanted(const Explainer *cx, const char *label, const VfNode *node)
@@ -20,103 +20,93 @@ static bool is_wanted(const Explainer *cx, const char *label, const VfNode *node
     return node != NULL && fnmatch(cx->node, vf_node_label(node), 0) == 0;
 }
 
-static void print_site(const Explainer *cx, const VfAttention *site)
+static VfStatus keep_text(VfArena *arena, const char **text, VfErr *err)
 {
-    VfJson *json = &cx->report->json;
-    VfText *text = &cx->report->out;
-    vf_json_object(json, NULL);
-    vf_json_string(json, "name", site->label);
-    vf_json_string(json, "kind", vf_attention_kind_name(site->kind));
-    vf_json_string(json, "why", site->why);
-    vf_json_end(json);
-    vf_text_printf(text, "attention %d '", site->index);
-    vf_text_visible(text, vf_bytes(site->label));
-    vf_text_printf(text, "': %s", vf_attention_kind_name(site->kind));
-    if (site->why != NULL)
-        vf_text_printf(text, ", %s", site->why);
-    vf_text_char(text, '\n');
+    if (*text == NULL)
+        return VF_OK;
+    *text = vf_arena_copy(arena, *text, strlen(*text));
+    VF_TRY_ALLOC(*text, err);
+    return VF_OK;
 }
 
-static void print_miss(const Explainer *cx, const VfMiss *miss)
+VfStatus vf_said_add(VfArena *arena, VfSaidList *list, const VfSaid *said, VfErr *err)
 {
-    VfJson *json = &cx->report->json;
-    VfText *text = &cx->report->out;
-    vf_json_object(json, NULL);
-    vf_json_string(json, "node", vf_node_label(miss->node));
-    vf_json_string(json, "rule", miss->rule);
-    vf_json_string(json, "reason", miss->reason);
-    vf_json_end(json);
-    vf_text_string(text, "no attention at '");
-    vf_text_visible(text, vf_bytes(vf_node_label(miss->node)));
-    vf_text_printf(text, "' (%s): ", miss->rule);
-    vf_text_visible(text, vf_bytes(miss->reason));
-    vf_text_char(text, '\n');
+    void *items = list->item;
+    VF_TRY(vf_arena_grow(arena, &items, &list->capacity, list->n + 1, sizeof *list->item, err));
+    list->item = items;
+    VfSaid *copy = &list->item[list->n];
+    *copy = *said;
+    VF_TRY(keep_text(arena, &copy->site, err));
+    VF_TRY(keep_text(arena, &copy->node, err));
+    VF_TRY(keep_text(arena, &copy->rule, err));
+    VF_TRY(keep_text(arena, &copy->reason, err));
+    list->n++;
+    return VF_OK;
+}
+
+static VfStatus add_site(const Explainer *cx, const VfAttention *site, VfErr *err)
+{
+    VfSaid said = {.site = site->label, .reason = site->why, .index = site->index,
+                   .kind = vf_attention_kind_name(site->kind)};
+    return is_wanted(cx, site->label, site->norm_node)
+               ? vf_said_add(cx->to->arena, &cx->to->attention, &said, err) : VF_OK;
+}
+
+static VfStatus add_miss(const Explainer *cx, const VfMiss *miss, VfErr *err)
+{
+    const char *label = vf_node_label(miss->node);
+    VfSaid said = {.site = label, .node = label, .rule = miss->rule, .reason = miss->reason};
+    return is_wanted(cx, NULL, miss->node)
+               ? vf_said_add(cx->to->arena, &cx->to->miss, &said, err) : VF_OK;
 }
 
 static VfStatus explain_matcher(const Explainer *cx, VfModel *clean, VfErr *err)
 {
     VfAttentions found;
-    VfJson *json = &cx->report->json;
-    VF_TRY(vf_find_attention(cx->report->arena, clean, &found, err));
-    vf_json_array(json, "attention");
+    VfNorms norms;
+    VF_TRY(vf_find_attention(cx->to->arena, clean, &found, err));
     for (int32_t i = 0; i < found.n_site; i++)
-        if (is_wanted(cx, found.site[i].label, found.site[i].norm_node))
-            print_site(cx, &found.site[i]);
-    vf_json_end(json);
-    vf_json_array(json, "misses");
+        VF_TRY(add_site(cx, &found.site[i], err));
     for (int32_t i = 0; i < found.n_miss; i++)
-        if (is_wanted(cx, NULL, found.miss[i].node))
-            print_miss(cx, &found.miss[i]);
-    vf_json_end(json);
-    return VF_OK;
+        VF_TRY(add_miss(cx, &found.miss[i], err));
+    if (cx->node == NULL)
+        return VF_OK;
+    VF_TRY(vf_find_norms(cx->to->arena, clean, &norms, err));
+    return vf_explain_nodes(cx->to, clean, cx->node, &found, &norms, err);
 }
 
-static void print_edit(const Explainer *cx, const VfEdit *edit)
+static VfStatus add_edit(const Explainer *cx, VfSaidPass *pass, const VfEdit *edit, VfErr *err)
 {
-    VfJson *json = &cx->report->json;
-    VfText *text = &cx->report->out;
-    vf_json_object_row(json, NULL);
-    vf_json_string(json, "site", edit->site);
-    vf_json_string(json, "rule", edit->rule);
-    vf_json_string(json, "reason", NULL);
-    vf_json_end(json);
-    vf_text_printf(text, "%s can change '", edit->pass);
-    vf_text_visible(text, vf_bytes(edit->site == NULL ? "?" : edit->site));
-    vf_text_printf(text, "' (%s)\n", edit->rule);
+    VfSaid said = {.site = edit->site, .rule = edit->rule};
+    const VfNode *first = edit->n_before > 0 ? edit->before[0] : NULL;
+    return is_wanted(cx, edit->site, first)
+               ? vf_said_add(cx->to->arena, &pass->site, &said, err) : VF_OK;
 }
 
-static void print_refusal(const Explainer *cx, const VfRefusal *refusal)
+static VfStatus add_refusal(const Explainer *cx, VfSaidPass *pass, const VfRefusal *refusal,
+                            VfErr *err)
 {
-    VfJson *json = &cx->report->json;
-    VfText *text = &cx->report->out;
-    vf_json_object_row(json, NULL);
-    vf_json_string(json, "site", refusal->site);
-    vf_json_string(json, "rule", NULL);
-    vf_json_string(json, "reason", refusal->reason);
-    vf_json_end(json);
-    vf_text_printf(text, "%s leaves '", refusal->pass);
-    vf_text_visible(text, vf_bytes(refusal->site == NULL ? "?" : refusal->site));
-    vf_text_string(text, "' alone: ");
-    vf_text_visible(text, vf_bytes(refusal->reason));
-    vf_text_char(text, '\n');
+    const char *node = refusal->node == NULL ? NULL : vf_node_label(refusal->node);
+    VfSaid said = {.site = refusal->site, .node = node, .reason = refusal->reason};
+    return is_wanted(cx, refusal->site, refusal->node)
+               ? vf_said_add(cx->to->arena, &pass->site, &said, err) : VF_OK;
 }
 
-static void print_sites(const Explainer *cx, const VfJournal *journal)
+static VfStatus add_sites(const Explainer *cx, VfSaidPass *pass, const VfJournal *journal,
+                          VfErr *err)
 {
     for (int32_t i = 0; i < journal->n_edit; i++)
-        if (is_wanted(cx, journal->edit[i].site,
-                      journal->edit[i].n_before > 0 ? journal->edit[i].before[0] : NULL))
-            print_edit(cx, &journal->edit[i]);
+        VF_TRY(add_edit(cx, pass, &journal->edit[i], err));
     for (int32_t i = 0; i < journal->n_refusal; i++)
-        if (is_wanted(cx, journal->refusal[i].site, journal->refusal[i].node))
-            print_refusal(cx, &journal->refusal[i]);
+        VF_TRY(add_refusal(cx, pass, &journal->refusal[i], err));
+    return VF_OK;
 }
 
 static VfStatus run_pass(const Explainer *cx, const char *words, VfModel *clean,
                          VfJournal *journal, VfErr *err)
 {
     VfPipeline pipeline;
-    VfArena *arena = cx->report->arena;
+    VfArena *arena = cx->to->arena;
     VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
     int32_t n_stats;
     VF_TRY(vf_pipeline_parse(arena, words, NULL, &pipeline, err));
@@ -131,25 +121,20 @@ static VfStatus run_pass(const Explainer *cx, const char *words, VfModel *clean,
 static VfStatus try_pass(const Explainer *cx, const VfPass *pass, const char *words,
                          VfModel *clean, VfErr *err)
 {
-    VfJson *json = &cx->report->json;
     VfJournal *journal = vf_journal_new(clean);
+    VfSaidPass *said = &cx->to->pass[cx->to->n_pass];
     VfErr why = {0};
     VF_TRY_ALLOC(journal, err);
+    *said = (VfSaidPass){.name = pass->name};
     VfStatus status = run_pass(cx, words, clean, journal, &why);
     bool is_untried = status == VF_USAGE && strcmp(words, pass->name) == 0;
     if (status != VF_OK && !is_untried)
         return vf_fail(err, status, "%s", why.text);
-    vf_json_object(json, NULL);
-    vf_json_string(json, "pass", pass->name);
-    vf_json_string(json, "untried", is_untried ? why.text : NULL);
-    vf_json_array(json, "sites");
-    if (is_untried)
-        vf_text_printf(&cx->report->out, "not tried: %s\n", why.text);
-    else
-        print_sites(cx, journal);
-    vf_json_end(json);
-    vf_json_end(json);
-    return VF_OK;
+    cx->to->n_pass++;
+    if (!is_untried)
+        return add_sites(cx, said, journal, err);
+    said->untried = why.text;
+    return keep_text(cx->to->arena, &said->untried, err);
 }
 
 /* `words` name this pass, perhaps with options behind a colon. */
@@ -164,9 +149,47 @@ static VfStatus check_named(const Explainer *cx, const char *words, VfErr *err)
     for (int32_t i = 0; i < vf_pass_count; i++)
         if (is_named(words, vf_pass_table[i]))
             return VF_OK;
-    const char *name = vf_arena_copy(cx->report->arena, words, strcspn(words, ":"));
+    const char *name = vf_arena_copy(cx->to->arena, words, strcspn(words, ":"));
     VF_TRY_ALLOC(name, err);
     return vf_pass_unknown(name, err);
+}
+
+static VfStatus try_on_copy(const Explainer *cx, const VfPass *pass, const char *words,
+                            VfErr *err)
+{
+    VfModel *clean;
+    VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
+    VfStatus status = try_pass(cx, pass, words == NULL ? pass->name : words, clean, err);
+    vf_model_free(clean);
+    return status;
+}
+
+static VfStatus explain_passes(const Explainer *cx, const char *words, VfErr *err)
+{
+    cx->to->pass = VF_NEW_ARRAY(cx->to->arena, VfSaidPass, (size_t)vf_pass_count);
+    VF_TRY_ALLOC(cx->to->pass, err);
+    for (int32_t i = 0; i < vf_pass_count; i++) {
+        const VfPass *pass = vf_pass_table[i];
+        if (words == NULL ? !pass->is_cleanup : is_named(words, pass))
+            VF_TRY(try_on_copy(cx, pass, words, err));
+    }
+    return VF_OK;
+}
+
+/* A node that clean-up took away is shown as the file has it; a name that is nowhere is a slip of
+ * the pen. */
+static VfStatus look_in_file(const Explainer *cx, VfErr *err)
+{
+    VfExplanation *to = cx->to;
+    size_t n = to->attention.n + to->miss.n + to->n_detail;
+    for (size_t i = 0; i < to->n_pass; i++)
+        n += to->pass[i].site.n;
+    if (cx->node == NULL || n > 0)
+        return VF_OK;
+    VF_TRY(vf_explain_nodes(to, cx->model->ir, cx->node, NULL, NULL, err));
+    return to->n_detail > 0 ? VF_OK
+                            : vf_fail(err, VF_USAGE, "'%s': no node or site is named '%s'",
+                                      cx->model->path, cx->node);
 }
 
 static VfStatus explain(const Explainer *cx, const char *words, VfErr *err)
@@ -174,23 +197,12 @@ static VfStatus explain(const Explainer *cx, const char *words, VfErr *err)
     VfModel *clean;
     if (words != NULL)
         VF_TRY(check_named(cx, words, err));
-    vf_json_string(&cx->report->json, "file", cx->model->path);
     VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
     VfStatus status = explain_matcher(cx, clean, err);
     vf_model_free(clean);
     VF_TRY(status);
-    vf_json_array(&cx->report->json, "passes");
-    for (int32_t i = 0; i < vf_pass_count; i++) {
-        const VfPass *pass = vf_pass_table[i];
-        if (words == NULL ? pass->is_cleanup : !is_named(words, pass))
-            continue;
-        VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
-        status = try_pass(cx, pass, words == NULL ? pass->name : words, clean, err);
-        vf_model_free(clean);
-        VF_TRY(status);
-    }
-    vf_json_end(&cx->report->json);
-    return VF_OK;
+    VF_TRY(explain_passes(cx, words, err));
+    return look_in_file(cx, err);
 }
 
 int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,
@@ -200,7 +212,12 @@ int vitfold_explain(const VitfoldModel *model, const char *pass, const char *nod
     VfStatus status = vf_report_begin("vitfold.explain.1", &report, err);
     if (status != VF_OK)
         return (int)status;
-    Explainer cx = {model, node, report};
+    VfExplanation explanation = {.arena = report->arena, .file = model->path};
+    Explainer cx = {model, node, &explanation};
     status = explain(&cx, pass, err);
+    if (status == VF_OK) {
+        vf_explanation_text(&explanation, node != NULL, &report->out);
+        vf_explanation_json(&explanation, &report->json);
+    }
     return (int)vf_report_finish(report, status, result, err);
 }

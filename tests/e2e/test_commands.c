@@ -31,6 +31,8 @@ static const struct {
     {"check " DATA, 3, "faults"},
     {"check @none.onnx", 6, "none.onnx"},
     {"explain " MODEL " --pass fold-pn", 2, "unknown pass 'fold-pn'"},
+    {"explain " MODEL " --node none*", 2, "no node or site is named 'none*'"},
+    {"explain " MODEL " --node *Softmax*", 0, ""},
     {"passes", 0, ""},
     {"passes fold-bn", 0, ""},
     {"passes fold-bm", 2, "unknown pass 'fold-bm', did you mean 'fold-bn'"},
@@ -150,6 +152,29 @@ START_TEST(inspect_counts_sites)
 }
 END_TEST
 
+/* Words and what explain prints: sites that are alike share a line, one node is told in detail. */
+static const struct {
+    const char *words, *text;
+} explain_row[] = {
+    {"", "attention: 4 sites\n  0 '"},
+    {"", "fold-repbn\n  can change 9: '"},
+    {"", " and 5 more (repbn-to-bn)\n"},
+    {"", "no site: "},
+    {"--node /blocks.0/attn/Softmax", "node '/blocks.0/attn/Softmax': Softmax\n  reads '"},
+    {"--node /blocks.0/attn/Softmax", "  weights of attention '/blocks.0/attn/Softmax'\n"},
+    {"--pass softmax-to-relu", "softmax-to-relu\n  can change 4: '"},
+};
+
+START_TEST(explain_says)
+{
+    char words[600];
+    snprintf(words, sizeof words, "explain %s %s", MODEL, explain_row[_i].words);
+    const VfToolResult *result = vf_tool_run(folder, words);
+    ck_assert_msg(strstr(result->out, explain_row[_i].text) != NULL, "'%s': %s", words,
+                  result->out);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     vf_tool_need();
@@ -161,6 +186,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, reports_are_json, 0, (int)(sizeof json_row / sizeof json_row[0]));
     tcase_add_test(tests, json_goes_to_a_file_beside_the_text);
     tcase_add_test(tests, inspect_counts_sites);
+    tcase_add_loop_test(tests, explain_says, 0, (int)(sizeof explain_row / sizeof explain_row[0]));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -225,7 +225,7 @@ static VfStatus run_range(const Measurement *m, int64_t begin, int64_t end, VfEr
         return VF_OK;
     int64_t n = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     VF_TRY(take_pieces(m, begin, n, &in, err));
-    VF_TRY(vf_session_open_keeping(&handle, &in, m->n, m->value, &session, err));
+    VF_TRY(vf_session_open_keeping(&handle, &in, NULL, m->n, m->value, &session, err));
     VfStatus status = run_pieces(m, &session, &in, begin, end, err);
     vf_session_close(&session);
     return status;

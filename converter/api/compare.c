@@ -4,17 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One tensor of both sides. */
-typedef struct Pair {
-    VfBytes name;
-    const VfArray *got, *want;
-    const char *fault; /* why they cannot be compared, or NULL */
-    VfDistance distance;
-    bool has_noise;
-    VfDistance noise;
-    bool is_bad; /* beyond the limits */
-} Pair;
-
 static bool is_same_type(const VfArray *a, const VfArray *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank &&
@@ -52,102 +41,116 @@ static VfStatus limits_of(const VfJudge *judge, VfBytes name, double *rtol, doub
     return VF_OK;
 }
 
-static VfStatus judge_pair(const VfJudge *judge, Pair *pair, VfErr *err)
+static bool is_within_close(const VfDistance *distance)
 {
-    const VfDistance *distance = &pair->distance;
-    bool is_float = vf_dtype_info(pair->want->dtype)->is_float != 0;
+    return distance->max_abs <= VF_CLOSE * fmax(1.0, distance->max_abs_b);
+}
+
+static VfStatus judge_moved(const VfJudge *judge, VfMoved *moved, VfErr *err)
+{
+    const VfDistance *distance = &moved->distance;
+    bool is_float = vf_dtype_info(moved->want->dtype)->is_float != 0;
     double rtol, atol;
     bool is_close = true;
-    VF_TRY(limits_of(judge, pair->name, &rtol, &atol, err));
+    VF_TRY(limits_of(judge, moved->name, &rtol, &atol, err));
     switch (judge->strictness) {
     case VF_STRICT_BITS:
         is_close = distance->n_differ == 0;
         break;
     case VF_STRICT_CLOSE:
         if (is_float)
-            is_close = distance->n_special_differ == 0 &&
-                       distance->max_abs <= VF_CLOSE * fmax(1.0, distance->max_abs_b);
+            is_close = distance->n_special_differ == 0 && is_within_close(distance);
         else
             is_close = distance->n_differ == 0;
         break;
     case VF_STRICT_LIMITS:
-        VF_TRY(vf_compare_is_close(pair->want->dtype, pair->want->count, pair->got->data,
-                                   pair->want->data, rtol, atol, &is_close, err));
+        VF_TRY(vf_compare_is_close(moved->want->dtype, moved->want->count, moved->got->data,
+                                   moved->want->data, rtol, atol, &is_close, err));
         break;
     case VF_STRICT_NONE:
         break;
     }
-    pair->is_bad = !is_close;
+    moved->is_bad = !is_close;
     return VF_OK;
 }
 
-static VfStatus compare_pair(VfArena *arena, const VitfoldData *got, const VitfoldData *noise,
-                             const VfNamedArray *want, const VfJudge *judge, Pair *pair,
-                             VfErr *err)
+VfStatus vf_moved_measure(VfArena *arena, const VfArray *got, const VfArray *noise,
+                          const VfNamedArray *want, VfMoved *moved, VfErr *err)
 {
-    *pair = (Pair){.name = want->name, .want = &want->array,
-                   .got = vf_data_find(got, want->name)};
-    if (pair->got == NULL) {
-        pair->fault = "missing";
-    } else if (!is_same_type(pair->got, pair->want)) {
-        pair->fault = vf_arena_printf(arena, "%s instead of %s", vf_array_text(arena, pair->got),
-                                      vf_array_text(arena, pair->want));
-        VF_TRY_ALLOC(pair->fault, err);
+    *moved = (VfMoved){.name = want->name, .want = &want->array, .got = got};
+    if (got == NULL) {
+        moved->fault = "missing";
+    } else if (!is_same_type(got, moved->want)) {
+        moved->fault = vf_arena_printf(arena, "%s instead of %s", vf_array_text(arena, got),
+                                       vf_array_text(arena, moved->want));
+        VF_TRY_ALLOC(moved->fault, err);
     }
-    if (pair->fault != NULL) {
-        pair->is_bad = judge->strictness != VF_STRICT_NONE;
+    if (moved->fault != NULL)
         return VF_OK;
-    }
-    VF_TRY(measure(pair->got, pair->want, &pair->distance, err));
-    const VfArray *other = noise == NULL ? NULL : vf_data_find(noise, want->name);
-    pair->has_noise = other != NULL && is_same_type(other, pair->want);
-    if (pair->has_noise)
-        VF_TRY(measure(other, pair->want, &pair->noise, err));
-    return judge_pair(judge, pair, err);
+    VF_TRY(measure(got, moved->want, &moved->distance, err));
+    moved->has_noise = noise != NULL && is_same_type(noise, moved->want);
+    return moved->has_noise ? measure(noise, moved->want, &moved->noise, err) : VF_OK;
 }
 
-static const char *verdict(const Pair *pair)
+static VfStatus compare_one(VfArena *arena, const VitfoldData *got, const VitfoldData *noise,
+                            const VfNamedArray *want, const VfJudge *judge, VfMoved *moved,
+                            VfErr *err)
 {
-    if (pair->is_bad)
+    VF_TRY(vf_moved_measure(arena, vf_data_find(got, want->name),
+                            noise == NULL ? NULL : vf_data_find(noise, want->name), want, moved,
+                            err));
+    if (moved->fault == NULL)
+        return judge_moved(judge, moved, err);
+    moved->is_bad = judge->strictness != VF_STRICT_NONE;
+    return VF_OK;
+}
+
+const char *vf_moved_verdict(const VfMoved *moved)
+{
+    const VfDistance *distance = &moved->distance;
+    if (moved->is_bad)
         return "differs";
-    if (pair->fault != NULL)
+    if (moved->fault != NULL)
         return "not comparable";
-    if (pair->distance.n_differ == 0)
+    if (distance->n_differ == 0)
         return "equal";
-    if (pair->has_noise && pair->distance.max_abs <= 4 * pair->noise.max_abs)
+    if (distance->n_special_differ > 0)
+        return "not finite";
+    if (moved->has_noise && distance->max_abs <= 4 * moved->noise.max_abs)
         return "noise";
-    return "close";
+    return is_within_close(distance) ? "close" : "moved";
 }
 
-static void json_pair(VfJson *json, const Pair *pair)
+void vf_moved_json(VfJson *json, const VfMoved *moved)
 {
-    const VfDistance *d = &pair->distance;
-    vf_json_object(json, NULL);
-    vf_json_bytes(json, "name", pair->name);
-    vf_json_string(json, "type", vf_array_text(json->text.arena, pair->want));
-    vf_json_string(json, "verdict", verdict(pair));
-    vf_json_string(json, "fault", pair->fault);
-    if (pair->fault == NULL) {
-        vf_json_int(json, "elements", (int64_t)d->count);
-        vf_json_int(json, "differ", (int64_t)d->n_differ);
-        vf_json_double(json, "max_abs", d->max_abs);
-        vf_json_double(json, "mean_abs", d->mean_abs);
-        vf_json_double(json, "max_rel", d->max_rel);
-        vf_json_double(json, "norm_rel", d->norm_rel);
-        vf_json_double(json, "cosine", d->cosine);
-        vf_json_double(json, "max_ulp", d->max_ulp);
-        vf_json_int(json, "rows", d->n_row);
-        vf_json_int(json, "top1_agree", d->n_top1);
-        vf_json_int(json, "worst", (int64_t)d->worst);
-        if (pair->has_noise)
-            vf_json_double(json, "noise_max_abs", pair->noise.max_abs);
-        else
-            vf_json_null(json, "noise_max_abs");
+    const VfDistance *d = &moved->distance;
+    vf_json_bytes(json, "name", moved->name);
+    vf_json_string(json, "type", vf_array_text(json->text.arena, moved->want));
+    vf_json_string(json, "verdict", vf_moved_verdict(moved));
+    vf_json_string(json, "fault", moved->fault);
+    if (moved->fault != NULL)
+        return;
+    vf_json_int(json, "elements", (int64_t)d->count);
+    vf_json_int(json, "differ", (int64_t)d->n_differ);
+    vf_json_double(json, "max_abs", d->max_abs);
+    vf_json_double(json, "mean_abs", d->mean_abs);
+    vf_json_double(json, "max_rel", d->max_rel);
+    vf_json_double(json, "norm_rel", d->norm_rel);
+    vf_json_double(json, "cosine", d->cosine);
+    vf_json_double(json, "max_ulp", d->max_ulp);
+    vf_json_int(json, "rows", d->n_row);
+    vf_json_int(json, "top1_agree", d->n_top1);
+    vf_json_int(json, "worst", (int64_t)d->worst);
+    if (!moved->has_noise) {
+        vf_json_null(json, "noise_max_abs");
+        vf_json_null(json, "noise_norm_rel");
+        return;
     }
-    vf_json_end(json);
+    vf_json_double(json, "noise_max_abs", moved->noise.max_abs);
+    vf_json_double(json, "noise_norm_rel", moved->noise.norm_rel);
 }
 
-static void table_head(VfTable *table)
+void vf_moved_head(VfTable *table)
 {
     static const char *const head[] = {"tensor", "max abs", "mean abs", "max rel", "cosine",
                                        "ulp",    "top-1",   "noise",    "verdict"};
@@ -155,14 +158,14 @@ static void table_head(VfTable *table)
         vf_table_printf(table, "%s", head[i]);
 }
 
-static void table_pair(VfTable *table, const Pair *pair)
+void vf_moved_cells(VfTable *table, const VfMoved *moved)
 {
-    const VfDistance *d = &pair->distance;
-    vf_table_cell(table, pair->name);
-    if (pair->fault != NULL) {
+    const VfDistance *d = &moved->distance;
+    vf_table_cell(table, moved->name);
+    if (moved->fault != NULL) {
         for (int i = 0; i < 7; i++)
             vf_table_printf(table, "-");
-        vf_table_printf(table, "%s: %s", verdict(pair), pair->fault);
+        vf_table_printf(table, "%s: %s", vf_moved_verdict(moved), moved->fault);
         return;
     }
     vf_table_printf(table, "%.3g", d->max_abs);
@@ -171,11 +174,11 @@ static void table_pair(VfTable *table, const Pair *pair)
     vf_table_printf(table, "%.7f", d->cosine);
     vf_table_printf(table, "%.3g", d->max_ulp);
     vf_table_printf(table, "%lld/%lld", (long long)d->n_top1, (long long)d->n_row);
-    vf_table_printf(table, pair->has_noise ? "%.3g" : "-", pair->noise.max_abs);
-    if (pair->is_bad)
+    vf_table_printf(table, moved->has_noise ? "%.3g" : "-", moved->noise.max_abs);
+    if (moved->is_bad)
         vf_table_printf(table, "differs at %zu", d->worst);
     else
-        vf_table_printf(table, "%s", verdict(pair));
+        vf_table_printf(table, "%s", vf_moved_verdict(moved));
 }
 
 VfStatus vf_compare_data(const VitfoldData *got, const VitfoldData *want, const VitfoldData *noise,
@@ -183,16 +186,18 @@ VfStatus vf_compare_data(const VitfoldData *got, const VitfoldData *want, const 
                          size_t *n_differ, VfErr *err)
 {
     VfTable table;
-    vf_table_init(&table, report->arena, "lrrrrrrrl");
-    table_head(&table);
+    vf_table_init(&table, report->arena, VF_MOVED_ALIGN);
+    vf_moved_head(&table);
     vf_json_array(&report->json, key);
     for (size_t i = 0; i < want->n_array; i++) {
-        Pair pair;
-        if (compare_pair(report->arena, got, noise, &want->array[i], judge, &pair, err) != VF_OK)
+        VfMoved moved;
+        if (compare_one(report->arena, got, noise, &want->array[i], judge, &moved, err) != VF_OK)
             return vf_context(err, "output '%s'", vf_show(report->arena, want->array[i].name));
-        *n_differ += pair.is_bad;
-        json_pair(&report->json, &pair);
-        table_pair(&table, &pair);
+        *n_differ += moved.is_bad;
+        vf_json_object(&report->json, NULL);
+        vf_moved_json(&report->json, &moved);
+        vf_json_end(&report->json);
+        vf_moved_cells(&table, &moved);
     }
     vf_json_end(&report->json);
     vf_table_print(&table, 0, &report->out);

@@ -1,4 +1,6 @@
-/* Distances between two sets of outputs. */
+/* Distances between two sets of tensors: what compare, diff, convert's numeric effect and the
+ * search for a guilty site measure and show. One row for each tensor, everywhere the same.
+ */
 #ifndef VF_API_COMPARE_H
 #define VF_API_COMPARE_H
 
@@ -22,6 +24,35 @@ typedef struct VfJudge {
     const char *const *limit; /* "OUTPUT=RTOL,ATOL" */
     size_t n_limit;
 } VfJudge;
+
+/* One tensor of both sides. */
+typedef struct VfMoved {
+    VfBytes name;
+    const VfArray *got, *want; /* got: NULL where it is missing */
+    const char *fault;         /* why they cannot be compared, or NULL */
+    VfDistance distance;
+    bool has_noise;
+    VfDistance noise; /* of `want` from its own value computed another way */
+    bool is_bad;      /* beyond the limits of a judge */
+} VfMoved;
+
+/* Measure `got` and `noise` (each may be NULL) against `want`. A tensor that is missing or of
+ * another type gets a fault. Texts in `arena`. */
+VfStatus vf_moved_measure(VfArena *arena, const VfArray *got, const VfArray *noise,
+                          const VfNamedArray *want, VfMoved *moved, VfErr *err);
+
+/* "equal", "noise" (within four times the noise floor), "close" (within VF_CLOSE), "moved" (by
+ * more), "not finite" (NaN or infinity where the other has a number), "not comparable", "differs"
+ * (the judge said so). */
+const char *vf_moved_verdict(const VfMoved *moved);
+
+/* Keys of the open object, from "name" on. */
+void vf_moved_json(VfJson *json, const VfMoved *moved);
+
+/* The headings and the cells of VF_MOVED_ALIGN. */
+#define VF_MOVED_ALIGN "lrrrrrrrl"
+void vf_moved_head(VfTable *table);
+void vf_moved_cells(VfTable *table, const VfMoved *moved);
 
 /* Compare `got` with the reference `want` tensor by tensor: rows of `key` and of a table. `noise`
  * (may be NULL) are the values of `want` computed another way: the distance that means nothing.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "converter/api/compare.h"
+#include "converter/api/profile.h"
 
 /* The tensors of one comparison; the parts that are not needed stay NULL. */
 typedef struct Sides {
@@ -49,22 +50,41 @@ static VfStatus split_outputs(const VitfoldModel *model, const VitfoldData *all,
     return VF_OK;
 }
 
+/* The intermediates of `rest`, in the order of the graph, and where they lie. */
+static VfStatus measure_nodes(const VitfoldModel *a, const Sides *sides, const VitfoldData *rest,
+                              VfArena *arena, VfProfile *profile, VfErr *err)
+{
+    VfBlocks blocks;
+    VF_TRY(vf_blocks_find(arena, a, &blocks, err));
+    VF_TRY(vf_profile_init(profile, arena, &blocks, rest->n_array, err));
+    for (size_t i = 0; i < rest->n_array; i++) {
+        const VfNamedArray *want = &rest->array[i];
+        VfMoved moved;
+        VF_TRY(vf_moved_measure(arena, vf_data_find(sides->b, want->name),
+                                vf_data_find(sides->noise, want->name), want, &moved, err));
+        vf_profile_add(profile, &moved);
+    }
+    return VF_OK;
+}
+
 static VfStatus compare_nodes(const VitfoldModel *a, const Sides *sides, const VfJudge *judge,
                               VitfoldReport *report, size_t *n_differ, VfErr *err)
 {
-    static const VfJudge tell = {.strictness = VF_STRICT_NONE};
     VitfoldData *outputs = vitfold_data_new(), *rest = vitfold_data_new();
+    VfProfile profile;
     VfStatus status = outputs == NULL || rest == NULL ? vf_no_memory(err) : VF_OK;
-    size_t ignored = 0;
     if (status == VF_OK)
         status = split_outputs(a, sides->a, outputs, rest, sides->b, err);
     if (status == VF_OK)
         status = vf_compare_data(sides->b, outputs, sides->noise, judge, "outputs", report,
                                  n_differ, err);
+    if (status == VF_OK)
+        status = measure_nodes(a, sides, rest, report->arena, &profile, err);
     if (status == VF_OK) {
         vf_text_char(&report->out, '\n');
-        status = vf_compare_data(sides->b, rest, sides->noise, &tell, "nodes", report, &ignored,
-                                 err);
+        vf_profile_json(&profile, "nodes", &report->json);
+        vf_profile_text(&profile, report->arena, &report->out);
+        status = vf_profile_svg(&profile, report->arena, &report->svg, err);
     }
     vitfold_data_free(outputs);
     vitfold_data_free(rest);
@@ -165,11 +185,7 @@ int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,
     VfStatus status = vf_report_begin("vitfold.validate.1", &report, err);
     if (status != VF_OK)
         return (int)status;
-    VitfoldLoadOptions loading = {.linked_data_root = model->import.linked_data_root,
-                                  .log = model->log_fn,
-                                  .log_user = model->log_user,
-                                  .log_level = (int)model->log.level};
-    status = (VfStatus)vitfold_model_load(model->path, &loading, &original, err);
+    status = vf_load_original(model, &original, err);
     if (status == VF_OK) {
         status = validate(model, original, in, options == NULL ? &defaults : options, &sides,
                           report, err);

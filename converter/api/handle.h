@@ -12,6 +12,8 @@
 #include "runtime/base/file.h"
 #include "runtime/base/log.h"
 
+struct VfEffect;
+
 struct VitfoldModel {
     VfArena *arena; /* of the handle; the graph has its own */
     VfModel *ir;
@@ -26,6 +28,7 @@ struct VitfoldModel {
     VfRecipe *recipe;      /* of the last transform, or NULL */
     bool has_implied;      /* its default passes were not named one by one */
     VfExactness exactness; /* the least exact of the passes that edited */
+    struct VfEffect *effect; /* of the last transform (api/effect.h); NULL: not measured */
 };
 
 /* Was `pass` named, and not run only as a clean-up or a default? */
@@ -60,6 +63,9 @@ VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *er
 
 /* Run the clean-up passes; without `evaluator` no constant is folded. */
 VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err);
+
+/* The model as it is in its file, with the same options. */
+VfStatus vf_load_original(const VitfoldModel *model, VitfoldModel **original, VfErr *err);
 
 /* The model's file read again, with dims fixed. Free with vf_model_free. */
 VfStatus vf_load_again(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,

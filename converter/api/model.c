@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "converter/api/handle.h"
+#include "converter/api/effect.h"
 #include "converter/lower/lower.h"
 #include "converter/onnx/export.h"
 
@@ -101,6 +101,7 @@ void vitfold_model_free(VitfoldModel *model)
 {
     if (model == NULL)
         return;
+    vf_effect_free(model->effect);
     vf_model_free(model->ir);
     vf_arena_free(model->arena);
 }
@@ -226,6 +227,15 @@ VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err)
     VfJournal *journal = vf_journal_new(ir);
     VF_TRY_ALLOC(journal, err);
     return vf_normalize_model(ir, evaluator, journal, err);
+}
+
+VfStatus vf_load_original(const VitfoldModel *model, VitfoldModel **original, VfErr *err)
+{
+    VitfoldLoadOptions options = {.linked_data_root = model->import.linked_data_root,
+                                  .log = model->log_fn,
+                                  .log_user = model->log_user,
+                                  .log_level = (int)model->log.level};
+    return (VfStatus)vitfold_model_load(model->path, &options, original, err);
 }
 
 VfStatus vf_load_again(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,

@@ -153,20 +153,21 @@ static VfStatus open_or_close(const VitfoldModel *model, const VitfoldData *in,
     return status;
 }
 
-VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
-                         const VitfoldRunOptions *options, VfSession *session, VfErr *err)
+VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in,
+                                 const VitfoldRunOptions *options, int32_t n,
+                                 VfValue *const *keep, VfSession *session, VfErr *err)
 {
     static const VitfoldRunOptions defaults;
     const VitfoldRunOptions *o = options == NULL ? &defaults : options;
-    VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0};
+    VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0,
+                               .n_keep = n, .keep = keep};
     return open_or_close(model, in, &lowering, o->n_thread, session, err);
 }
 
-VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in, int32_t n,
-                                 VfValue *const *keep, VfSession *session, VfErr *err)
+VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
+                         const VitfoldRunOptions *options, VfSession *session, VfErr *err)
 {
-    VfLowerOptions lowering = {.n_keep = n, .keep = keep};
-    return open_or_close(model, in, &lowering, 0, session, err);
+    return vf_session_open_keeping(model, in, options, 0, NULL, session, err);
 }
 
 VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err)

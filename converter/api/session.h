@@ -28,7 +28,8 @@ VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
                          const VitfoldRunOptions *options, VfSession *session, VfErr *err);
 
 /* The same, with further outputs: `n` values of the main graph (VfLowerOptions). */
-VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in, int32_t n,
+VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in,
+                                 const VitfoldRunOptions *options, int32_t n,
                                  VfValue *const *keep, VfSession *session, VfErr *err);
 
 /* Run once. `step_ns` as in VfRunOptions. */

@@ -1,4 +1,5 @@
 /* The before and after table of convert. */
+#include "converter/api/effect.h"
 #include "converter/api/inspect.h"
 #include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
@@ -134,6 +135,8 @@ static void print_sides(const VitfoldModel *model, const VfInspection *side,
     if (model->journal != NULL)
         vf_refusals_text(model->journal, &report->out);
     print_idle(model, &report->out);
+    vf_effect_json(model->effect, &report->json);
+    vf_effect_text(model->effect, report->arena, &report->out);
 }
 
 static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
@@ -161,8 +164,7 @@ int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
     VfStatus status = vf_report_begin("vitfold.convert.1", &report, err);
     if (status != VF_OK)
         return (int)status;
-    VitfoldLoadOptions options = {.linked_data_root = model->import.linked_data_root};
-    status = (VfStatus)vitfold_model_load(model->path, &options, &original, err);
+    status = vf_load_original(model, &original, err);
     if (status == VF_OK) {
         status = summarize(model, original, dim, n_dim, report, err);
         vitfold_model_free(original);

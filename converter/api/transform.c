@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "converter/api/calibration.h"
+#include "converter/api/effect.h"
 #include "converter/lower/lower.h"
 #include "converter/report/journal_report.h"
 #include "passes/ir/vft.h"
@@ -13,33 +14,44 @@ const char *vf_exactness_name(VfExactness exactness)
     return name[exactness];
 }
 
-/* --print-after. */
-typedef struct Printer {
+/* What watches the passes: --print-after and the numeric effect. */
+typedef struct Watch {
     const VitfoldPassOptions *options;
-} Printer;
+    const VitfoldModel *model;
+    bool is_printing;
+} Watch;
 
-static VfStatus print_model(const VfModel *ir, const Printer *printer, VfArena *arena, VfErr *err)
+static VfStatus print_model(const VfModel *ir, const Watch *watch, VfArena *arena, VfErr *err)
 {
     VfText text;
     VfBytes done;
     vf_text_init(&text, arena);
     VF_TRY(vf_vft_print(ir, (VfVftStyle){.with_types = true}, &text, err));
     VF_TRY(vf_text_get(&text, &done, err));
-    printer->options->print(printer->options->print_user, done.data, done.size);
+    watch->options->print(watch->options->print_user, done.data, done.size);
     return VF_OK;
 }
 
-static VfStatus after_pass(void *self, const VfPass *pass, const VfModel *ir, VfErr *err)
+static VfStatus print_after(const Watch *watch, const VfPass *pass, const VfModel *ir, VfErr *err)
 {
-    const Printer *printer = self;
-    const char *wanted = printer->options->print_after;
+    const char *wanted = watch->options->print_after;
     if (strcmp(wanted, "all") != 0 && strcmp(wanted, pass->name) != 0)
         return VF_OK;
     VfArena *arena = vf_arena_new();
     VF_TRY_ALLOC(arena, err);
-    VfStatus status = print_model(ir, printer, arena, err);
+    VfStatus status = print_model(ir, watch, arena, err);
     vf_arena_free(arena);
     return status;
+}
+
+static VfStatus after_pass(void *self, const VfPass *pass, const VfModel *ir, VfErr *err)
+{
+    const Watch *watch = self;
+    if (watch->is_printing)
+        VF_TRY(print_after(watch, pass, ir, err));
+    if (watch->model->effect == NULL)
+        return VF_OK;
+    return vf_effect_add(watch->model->effect, watch->model, pass->name, err);
 }
 
 /* The pipeline that is asked for, by words or by recipe, and its recipe. */
@@ -83,13 +95,21 @@ static VfStatus take_samples(const VitfoldModel *model, const VitfoldPassOptions
     return vf_calibration_new(model->arena, model, options->calibration, calibration, err);
 }
 
+static VfStatus begin_effect(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+{
+    vf_effect_free(model->effect);
+    model->effect = NULL;
+    if (options->effect_in == NULL)
+        return VF_OK;
+    return vf_effect_new(model, options->effect_in, &options->effect_run, &model->effect, err);
+}
+
 static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
 {
     VfPipeline pipeline;
-    Printer printer = {options};
+    Watch watch = {options, model, options->print != NULL && options->print_after != NULL};
     VF_TRY(choose_passes(model, options, &pipeline, err));
-    bool is_printing = options->print != NULL && options->print_after != NULL;
-    if (is_printing && strcmp(options->print_after, "all") != 0 &&
+    if (watch.is_printing && strcmp(options->print_after, "all") != 0 &&
         vf_pass_find(options->print_after) == NULL)
         return vf_pass_unknown(options->print_after, err);
     VfPipelineOptions running = {
@@ -98,8 +118,8 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
         .log = &model->log,
         .stop_after = options->is_limited ? (int32_t)options->stop_after : -1,
         .cleanup = !model->recipe->is_bare,
-        .after_pass = is_printing ? after_pass : NULL,
-        .after_pass_self = &printer,
+        .after_pass = watch.is_printing || options->effect_in != NULL ? after_pass : NULL,
+        .after_pass_self = &watch,
     };
     if (take_samples(model, options, &running.calibration, err) != VF_OK)
         return vf_context(err, "calibration data");
@@ -108,7 +128,10 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
     model->stats = VF_NEW_ARRAY(model->arena, VfPassStats,
                                 (size_t)vf_pipeline_stats_max(&pipeline));
     VF_TRY_ALLOC(model->stats, err);
+    VF_TRY(begin_effect(model, options, err));
     VF_TRY(change_versions(model, options, err));
+    if (model->effect != NULL)
+        VF_TRY(vf_effect_add(model->effect, model, "opset", err));
     return vf_pipeline_run(model->ir, &pipeline, &running, model->journal, model->stats,
                            &model->n_stats, err);
 }
@@ -123,7 +146,10 @@ static VfStatus transform(VitfoldModel *model, const VitfoldPassOptions *options
             model->exactness = model->stats[i].pass->exactness;
     VF_TRY(vf_journal_text(model->journal, &report->out, err));
     vf_json_string(&report->json, "file", model->path);
-    return vf_journal_json(model->journal, &report->json, err);
+    VF_TRY(vf_journal_json(model->journal, &report->json, err));
+    vf_effect_json(model->effect, &report->json);
+    vf_effect_text(model->effect, report->arena, &report->out);
+    return vf_effect_svg(model->effect, report->arena, &report->svg, err);
 }
 
 int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,

@@ -39,7 +39,8 @@ VITFOLD_API int vitfold_signal(VitfoldModel *const *model, size_t n_model,
                                const VitfoldSignalOptions *options, VitfoldReport **report,
                                VitfoldError *error);
 
-/* The plot of a report of vitfold_signal, one SVG document; NULL for other reports. */
+/* The plot of a report that has one (vitfold_signal, and others that say so), one SVG document;
+ * else NULL. */
 VITFOLD_API const char *vitfold_report_svg(const VitfoldReport *report, size_t *size);
 
 /* Every candidate site and, where it was not matched, the first fact that failed. `pass` (with
@@ -89,6 +90,11 @@ typedef struct VitfoldPassOptions {
     /* Samples for passes that measure, along the first axis of arrays named after the model's
      * inputs ("x" for the only one); NULL: none. */
     const VitfoldData *calibration;
+    /* Data to run the model on, before and after each pass that edits: the report, and that of
+     * vitfold_summarize, then tell how far outputs and the ends of blocks moved, and
+     * vitfold_report_svg gives a plot of it. NULL: not measured. */
+    const VitfoldData *effect_in;
+    VitfoldRunOptions effect_run;
     const char *print_after; /* pass after which `print` is called; "all": after each */
     VitfoldTextFn *print;
     void *print_user;
@@ -127,7 +133,8 @@ typedef struct VitfoldCompareOptions {
 } VitfoldCompareOptions;
 
 /* Run `a` and `b` on the same data, or `a` against `expected` (then `b` is NULL). Without limits,
- * outputs may differ by 1e-4 of their largest value. VITFOLD_DIFFERS when they differ by more. */
+ * outputs may differ by 1e-4 of their largest value. VITFOLD_DIFFERS when they differ by more. With
+ * `per_node` the report has a plot along the depth. */
 VITFOLD_API int vitfold_compare(const VitfoldModel *a, const VitfoldModel *b,
                                 const VitfoldData *in, const VitfoldData *expected,
                                 const VitfoldCompareOptions *options, VitfoldReport **report,

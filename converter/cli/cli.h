@@ -68,6 +68,9 @@ VitfoldLoadOptions cli_load_options(Cli *cli);
 /* Print a report as text or JSON, as asked for. Frees nothing. */
 int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err);
 
+/* Write the plot of a report; VITFOLD_USAGE if it has none. */
+int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err);
+
 /* Write to stdout; VITFOLD_IO if that fails. */
 int cli_print(const char *text, size_t size, VfErr *err);
 
@@ -84,7 +87,7 @@ typedef struct DataOptions {
     VfOptionList dim;
 } DataOptions;
 
-#define CLI_DATA_ROWS(Type)                                                                     \
+#define CLI_GIVEN_ROWS(Type)                                                                    \
     {"input", "a tensor from a .npy or .pb file, or raw: NAME=FILE or NAME=FILE:f32[1,3,224,224]", \
      VF_OPTION_LIST, offsetof(Type, data.input), .letter = 'i', .value = "NAME=FILE"},          \
     {"inputs", "all tensors of an npz file", VF_OPTION_STRING, offsetof(Type, data.inputs),     \
@@ -92,7 +95,10 @@ typedef struct DataOptions {
     {"test-data-dir", "a folder with input_0.pb, input_1.pb, ...", VF_OPTION_STRING,            \
      offsetof(Type, data.folder), .value = "DIR"},                                              \
     {"random", "random tensors for inputs that are not given", VF_OPTION_STRING,                \
-     offsetof(Type, data.seed), .value = "SEED"},                                               \
+     offsetof(Type, data.seed), .value = "SEED"}
+
+#define CLI_DATA_ROWS(Type)                                                                     \
+    CLI_GIVEN_ROWS(Type),                                                                       \
     {"dim", "a symbolic dimension of random tensors (else 1)", VF_OPTION_LIST,                  \
      offsetof(Type, data.dim), .value = "NAME=N"}
 

@@ -3,7 +3,7 @@
 typedef struct Options {
     CommonOptions common;
     DataOptions data;
-    const char *expect;
+    const char *expect, *svg;
     double rtol, atol;
     VfOptionList limit;
     bool exact, per_node;
@@ -22,6 +22,8 @@ static const VfOption table[] = {
     {"exact", "outputs must be equal", VF_OPTION_BOOL, offsetof(Options, exact)},
     {"per-node", "also every intermediate result that both have by name", VF_OPTION_BOOL,
      offsetof(Options, per_node)},
+    {"svg", "plot of their distances along the depth; means --per-node", VF_OPTION_STRING,
+     offsetof(Options, svg), .value = "FILE.svg"},
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
     CLI_LINKED_ROW,
@@ -38,6 +40,8 @@ typedef struct Sides {
 static int load_sides(Cli *cli, const Options *options, const VfOptionList *path, Sides *sides,
                       VfErr *err)
 {
+    if (path->n_item == 1 && options->svg != NULL)
+        return (int)vf_fail(err, VF_USAGE, "option 'svg' needs two models");
     if (path->n_item == 2 && options->expect != NULL)
         return (int)vf_fail(err, VF_USAGE, "compare takes two models, or one and --expect");
     int status = cli_load(cli, path->item[0], &sides->a, err);
@@ -68,13 +72,15 @@ static int compare(Cli *cli, const Options *options, const Sides *sides, VfErr *
         .limit = options->limit.item,
         .n_limit = options->limit.n_item,
         .exact = options->exact,
-        .per_node = options->per_node,
+        .per_node = options->per_node || options->svg != NULL,
     };
     int status = vitfold_compare(sides->a, sides->b, sides->in, sides->expected, &comparing,
                                  &report, err);
     if (report == NULL)
         return status;
-    int shown = cli_show(cli, report, err);
+    int shown = options->svg == NULL ? VITFOLD_OK : cli_write_svg(report, options->svg, err);
+    if (shown == VITFOLD_OK)
+        shown = cli_show(cli, report, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }

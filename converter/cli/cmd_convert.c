@@ -4,8 +4,9 @@
 
 typedef struct Options {
     CommonOptions common;
+    DataOptions data; /* its dims stay empty: those of `dim` are fixed in the model */
     const char *out, *passes, *recipe, *save_recipe, *skip, *report, *print_after, *calibration,
-        *emit_folder;
+        *emit_folder, *effect_svg;
     int64_t stop_after, opset, ir_version;
     int external_data;
     bool check, strict;
@@ -28,8 +29,11 @@ static const VfOption table[] = {
      "for the only one", VF_OPTION_STRING, offsetof(Options, calibration), .value = "FILE.npz"},
     {"report", "what each pass changed: a diff (.txt) or JSON (.json)", VF_OPTION_STRING,
      offsetof(Options, report), .value = "FILE"},
-    {"check", "run old and new on random data before writing, as strictly as the passes promise",
-     VF_OPTION_BOOL, offsetof(Options, check)},
+    CLI_GIVEN_ROWS(Options),
+    {"effect-svg", "with data: plot of how far the ends of blocks moved, a curve for each pass",
+     VF_OPTION_STRING, offsetof(Options, effect_svg), .value = "FILE.svg"},
+    {"check", "run old and new on the data, else on random data, before writing, as strictly as "
+     "the passes promise", VF_OPTION_BOOL, offsetof(Options, check)},
     {"strict", "a site that is refused, or a named pass without a site, is an error; nothing is "
      "written", VF_OPTION_BOOL, offsetof(Options, strict)},
     {"dim", "fix a symbolic dimension", VF_OPTION_LIST, offsetof(Options, dim), .value = "NAME=N"},
@@ -59,10 +63,10 @@ typedef struct Conversion {
     VitfoldModel *model;
     VitfoldDim *dim;
     VitfoldReport *journal;
-    VitfoldData *calibration;
+    VitfoldData *calibration, *effect_in;
     /* Written, but without their names until all else has worked. */
     VitfoldSaving *saving;
-    VfOutFile *report, *recipe;
+    VfOutFile *report, *recipe, *svg;
 } Conversion;
 
 static bool ends_in(const char *word, const char *suffix)
@@ -79,7 +83,8 @@ static int check_distinct(const Conversion *cx, VfErr *err)
     const char *recipe = cx->options->recipe, *saved = cx->options->save_recipe;
     bool is_renewed = recipe != NULL && saved != NULL && strcmp(recipe, saved) == 0;
     const char *file[] = {cx->in, cx->out, is_renewed ? NULL : recipe, cx->options->report,
-                          json->is_given ? json->value : NULL, saved};
+                          json->is_given ? json->value : NULL, saved,
+                          cx->options->effect_svg};
     enum { N_FILE = sizeof file / sizeof *file, FIRST_REPORT = 2 };
     for (int i = FIRST_REPORT; i < N_FILE; i++)
         for (int k = 0; k < i && file[i] != NULL; k++)
@@ -98,6 +103,8 @@ static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
         return (int)vf_fail(err, VF_USAGE, "convert needs one output: IN.onnx OUT.onnx");
     if (report != NULL && !ends_in(report, ".txt") && !ends_in(report, ".json"))
         return (int)vf_fail(err, VF_USAGE, "report '%s' is neither .txt nor .json", report);
+    if (cx->options->effect_svg != NULL && !cli_has_data(&cx->options->data))
+        return (int)vf_fail(err, VF_USAGE, "option 'effect-svg' needs data, such as --random 1");
     int status = check_distinct(cx, err);
     return status != VITFOLD_OK ? status : cli_dims(cx->cli, &cx->options->dim, &cx->dim, err);
 }
@@ -121,6 +128,7 @@ static int transform(Conversion *cx, VfErr *err)
         .ir_version = options->ir_version,
         .stop_after = options->stop_after,
         .is_limited = options->stop_after >= 0,
+        .effect_run = {.n_thread = (int)options->n_thread},
         .print_after = options->print_after,
         .print = print_graph,
     };
@@ -128,6 +136,9 @@ static int transform(Conversion *cx, VfErr *err)
         status = cli_load(cx->cli, cx->in, &cx->model, err);
     if (status == VITFOLD_OK)
         status = vitfold_model_fix_dims(cx->model, cx->dim, options->dim.n_item, err);
+    if (status == VITFOLD_OK && cli_has_data(&options->data))
+        status = cli_data(cx->cli, &options->data, cx->model, false, &cx->effect_in, NULL, err);
+    passes.effect_in = cx->effect_in;
     if (status == VITFOLD_OK)
         status = vitfold_transform(cx->model, &passes, &cx->journal, err);
     return status;
@@ -155,13 +166,15 @@ static int validate(Conversion *cx, VfErr *err)
 {
     VitfoldRunOptions running = {.n_thread = (int)cx->options->n_thread};
     VitfoldReport *report = NULL;
-    VitfoldData *in = vitfold_data_new();
-    if (in == NULL)
+    VitfoldData *random = cx->effect_in == NULL ? vitfold_data_new() : NULL;
+    if (cx->effect_in == NULL && random == NULL)
         return (int)vf_no_memory(err);
-    int status = vitfold_data_add_random(in, cx->model, 1, NULL, 0, err);
+    int status = random == NULL ? VITFOLD_OK
+                                : vitfold_data_add_random(random, cx->model, 1, NULL, 0, err);
     if (status == VITFOLD_OK)
-        status = vitfold_validate(cx->model, in, &running, &report, err);
-    vitfold_data_free(in);
+        status = vitfold_validate(cx->model, random == NULL ? cx->effect_in : random, &running,
+                                  &report, err);
+    vitfold_data_free(random);
     if (report == NULL)
         return status;
     size_t size;
@@ -203,6 +216,18 @@ static VfStatus write_recipe(Conversion *cx, VfErr *err)
                                 : write_beside(path, text, size, &cx->recipe, err);
 }
 
+static VfStatus write_svg(Conversion *cx, VfErr *err)
+{
+    size_t size;
+    const char *path = cx->options->effect_svg, *svg = vitfold_report_svg(cx->journal, &size);
+    if (path == NULL)
+        return VF_OK;
+    if (svg == NULL)
+        return vf_fail(err, VF_USAGE, "option 'effect-svg': there is no effect to plot, no pass "
+                                      "made an edit or the model has no blocks");
+    return write_beside(path, svg, size, &cx->svg, err);
+}
+
 static VfStatus commit(VfOutFile **file, VfErr *err)
 {
     VfOutFile *out = *file;
@@ -217,6 +242,8 @@ static int write_all(Conversion *cx, VfErr *err)
     if (status == VITFOLD_OK)
         status = (int)write_recipe(cx, err);
     if (status == VITFOLD_OK)
+        status = (int)write_svg(cx, err);
+    if (status == VITFOLD_OK)
         status = vitfold_model_prepare(cx->model, cx->out, &saving, &cx->saving, err);
     return status;
 }
@@ -230,6 +257,8 @@ static int commit_all(Conversion *cx, VfErr *err)
         status = (int)commit(&cx->report, err);
     if (status == VITFOLD_OK)
         status = (int)commit(&cx->recipe, err);
+    if (status == VITFOLD_OK)
+        status = (int)commit(&cx->svg, err);
     return status;
 }
 
@@ -305,8 +334,10 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     vitfold_saving_abandon(cx.saving);
     vf_out_abandon(cx.report);
     vf_out_abandon(cx.recipe);
+    vf_out_abandon(cx.svg);
     vitfold_report_free(cx.journal);
     vitfold_data_free(cx.calibration);
+    vitfold_data_free(cx.effect_in);
     vitfold_model_free(cx.model);
     return status;
 }

@@ -24,13 +24,6 @@ static const VfOption table[] = {
     {0},
 };
 
-static int write_svg(const VitfoldReport *report, const char *path, VfErr *err)
-{
-    size_t size;
-    const char *svg = vitfold_report_svg(report, &size);
-    return (int)vf_file_write(path, svg, size, err);
-}
-
 static int signal_report(VitfoldModel **model, size_t n_model, const Options *options,
                          const VitfoldDim *dim, VitfoldReport **report, VfErr *err)
 {
@@ -42,7 +35,7 @@ static int signal_report(VitfoldModel **model, size_t n_model, const Options *op
     }
     vitfold_data_free(data);
     if (status == VITFOLD_OK && options->svg != NULL) {
-        status = write_svg(*report, options->svg, err);
+        status = cli_write_svg(*report, options->svg, err);
         if (status != VITFOLD_OK)
             vitfold_report_free(*report);
     }

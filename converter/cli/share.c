@@ -75,6 +75,15 @@ int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
     return cli_print(text, size, err);
 }
 
+int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err)
+{
+    size_t size;
+    const char *svg = vitfold_report_svg(report, &size);
+    if (svg == NULL)
+        return (int)vf_fail(err, VF_USAGE, "there is nothing to plot in '%s'", path);
+    return (int)vf_file_write(path, svg, size, err);
+}
+
 static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfErr *err)
 {
     const char *equals = strrchr(word, '=');

@@ -55,28 +55,51 @@ static double x_at(int32_t i, int32_t n)
     return n < 2 ? LEFT + PLOT_WIDTH / 2.0 : LEFT + PLOT_WIDTH * (double)i / (n - 1);
 }
 
+static double scaled(const VfPlotPanel *panel, double y)
+{
+    return panel->is_log ? log10(y) : y;
+}
+
 static double y_at(const VfPlotPanel *panel, double top, double y)
 {
-    double share = (y - panel->low) / (panel->high - panel->low);
+    double low = scaled(panel, panel->low), high = scaled(panel, panel->high);
+    double share = (scaled(panel, y) - low) / (high - low);
     return top + PANEL_HEIGHT * (1 - fmax(0, fmin(1, share)));
 }
 
-/* Frame, four steps of the y axis, at most twelve of the x axis. */
+static void put_step(const VfPlotPanel *panel, double top, double value, VfText *text)
+{
+    double y = y_at(panel, top, value);
+    char label[40];
+    snprintf(label, sizeof label, panel->is_log ? "%.0e" : "%.4g", value);
+    vf_text_printf(text, "<path d=\"M%d %.2fH%d\" stroke=\"#e3e3e3\"/>\n", LEFT, y,
+                   LEFT + PLOT_WIDTH);
+    put_words(text, LEFT - 6, y + 4, "end", label);
+}
+
+/* Four steps of a plain axis; of decades at most eight, all whole. */
+static void put_steps(const VfPlotPanel *panel, double top, VfText *text)
+{
+    enum { STEPS = 4, MOST_DECADES = 8 };
+    if (!panel->is_log) {
+        for (int i = 0; i <= STEPS; i++)
+            put_step(panel, top, panel->low + (panel->high - panel->low) * i / STEPS, text);
+        return;
+    }
+    int low = (int)lround(log10(panel->low)), high = (int)lround(log10(panel->high));
+    int step = 1 + (high - low - 1) / MOST_DECADES;
+    for (int decade = low; decade <= high; decade += step)
+        put_step(panel, top, pow(10, decade), text);
+}
+
+/* Frame, steps of the y axis, at most twelve of the x axis. */
 static void put_axes(const VfPlotPanel *panel, double top, int32_t n, VfText *text)
 {
-    enum { STEPS = 4, MOST_TICKS = 12 };
+    enum { MOST_TICKS = 12 };
     vf_text_printf(text, "<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%d\" fill=\"none\" "
                          "stroke=\"#999\"/>\n", LEFT, top, PLOT_WIDTH, PANEL_HEIGHT);
     put_words(text, LEFT, top - 8, "start", panel->title);
-    for (int i = 0; i <= STEPS; i++) {
-        double value = panel->low + (panel->high - panel->low) * i / STEPS;
-        double y = y_at(panel, top, value);
-        char label[40];
-        snprintf(label, sizeof label, "%.4g", value);
-        vf_text_printf(text, "<path d=\"M%d %.2fH%d\" stroke=\"#e3e3e3\"/>\n", LEFT, y,
-                       LEFT + PLOT_WIDTH);
-        put_words(text, LEFT - 6, y + 4, "end", label);
-    }
+    put_steps(panel, top, text);
     int32_t step = 1 + (n - 1) / MOST_TICKS;
     for (int32_t i = 0; i < n; i += step) {
         char label[16];
@@ -91,7 +114,7 @@ static void put_line(const VfPlotPanel *panel, const VfPlotLine *line, double to
     bool is_down = false;
     vf_text_string(text, "<path d=\"");
     for (int32_t i = 0; i < line->n; i++) {
-        if (!isfinite(line->y[i])) {
+        if (!isfinite(scaled(panel, line->y[i]))) {
             is_down = false;
             continue;
         }

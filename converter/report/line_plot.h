@@ -22,6 +22,8 @@ typedef struct VfPlotLine {
 typedef struct VfPlotPanel {
     const char *title;
     double low, high; /* of the y axis, low < high */
+    bool is_log;      /* the axis counts decades: low > 0, both powers of ten; what is not above 0
+                       * leaves a gap */
     int32_t n_line;
     const VfPlotLine *line;
 } VfPlotPanel;

@@ -38,6 +38,7 @@ whole() {
 }
 
 on_data() {
+    report 0 convert "$1" "$work/same.onnx" --inputs "$2" --report "$work/$n.effect.json"
     report 0 run "$1" --inputs "$2"
     report 0 bench "$1" --inputs "$2" --repeats 1 --warmup 1 --per-node
     report 0 compare "$1" "$1" --inputs "$2" --per-node

@@ -125,7 +125,7 @@ static int32_t make_reference(VitfoldModel *model, const VitfoldData *data)
         value[2 * i] = found.layer[i].x;
         value[2 * i + 1] = found.layer[i].y;
     }
-    ck_assert_msg(vf_session_open_keeping(model, data, 2 * n, value, &session, &err) == VF_OK,
+    ck_assert_msg(vf_session_open_keeping(model, data, NULL, 2 * n, value, &session, &err) == VF_OK,
                   "%s", err.text);
     ck_assert_int_eq(vf_session_run(&session, NULL, &err), VF_OK);
     int32_t n_own = session.plan->n_output - 2 * n;

@@ -10,7 +10,7 @@ static const char *plot(const VfPlotLine *line, int32_t n_line, const char *x_la
     VfErr err = {0};
     VfText text;
     VfBytes done;
-    VfPlotPanel panel = {"a < b", 0, 2, n_line, line};
+    VfPlotPanel panel = {.title = "a < b", .low = 0, .high = 2, .n_line = n_line, .line = line};
     vf_text_init(&text, arena);
     vf_plot_svg(&panel, 1, x_label, &text);
     ck_assert_int_eq(vf_text_get(&text, &done, &err), VF_OK);
@@ -41,6 +41,26 @@ START_TEST(test_gap)
 }
 END_TEST
 
+/* Four decades on 200 pixels; what is not above 0 is no point. */
+START_TEST(test_decades)
+{
+    static const double y[] = {1e-4, 0, 1e-2, 1};
+    VfErr err = {0};
+    VfText text;
+    VfBytes done;
+    VfPlotLine line = {"falls", 0, false, 4, y};
+    VfPlotPanel panel = {.title = "t", .low = 1e-4, .high = 1, .is_log = true, .n_line = 1,
+                         .line = &line};
+    vf_text_init(&text, arena);
+    vf_plot_svg(&panel, 1, "x", &text);
+    ck_assert_int_eq(vf_text_get(&text, &done, &err), VF_OK);
+    ck_assert_ptr_nonnull(strstr(done.data,
+                                 "d=\"M64.00 240.00h0M477.33 140.00h0L684.00 40.00\""));
+    ck_assert_ptr_nonnull(strstr(done.data, ">1e-03</text>"));
+    ck_assert_ptr_null(strstr(done.data, "inf"));
+}
+END_TEST
+
 /* Values beyond the axis stay in the frame; one value alone stands in the middle. */
 START_TEST(test_bounds)
 {
@@ -68,6 +88,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, test_places);
     tcase_add_test(tcase, test_gap);
+    tcase_add_test(tcase, test_decades);
     tcase_add_test(tcase, test_bounds);
     tcase_add_test(tcase, test_escapes);
     suite_add_tcase(suite, tcase);

@@ -40,6 +40,9 @@ VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowV
 /* Broadcast `of` to dims (aligned at the last axis): strides of 0, no copy. Dims must fit. */
 VfStatus vf_low_expand(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t *dims,
                        VfLowValue **out, VfErr *err);
+/* A vector laid along `axis` of `rank` axes, the others of length 1. `rank` at most 64. */
+VfStatus vf_low_along(VfLower *cx, VfLowValue *of, int32_t rank, int32_t axis, VfLowValue **out,
+                      VfErr *err);
 /* Elements [begin, begin + size) of an axis. */
 VfStatus vf_low_slice(VfLower *cx, VfLowValue *of, int32_t axis, int64_t begin, int64_t size,
                       VfLowValue **out, VfErr *err);

@@ -20,10 +20,11 @@ static void copy_window(const VfLowWindow *w, VfkConvParams *p)
     memcpy(p->dilation, w->dilation, sizeof p->dilation);
 }
 
-static VfStatus conv_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[3], VfErr *err)
+static VfStatus conv_operands(VfLower *cx, VfLowValue *const operand[3], VfLowValue *in[3],
+                              VfErr *err)
 {
     for (int32_t i = 0; i < 3; i++) {
-        in[i] = vf_low_in(call, i);
+        in[i] = operand[i];
         if (in[i] != NULL)
             VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
     }
@@ -77,10 +78,11 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
 
 VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
 {
+    VfLowValue *const operand[3] = {call->in[0], call->in[1], vf_low_in(call, 2)};
     VfLowValue *in[3], *out;
     VfLowWindow w;
     VfkConvParams p = {0};
-    VF_TRY(conv_operands(cx, call, in, err));
+    VF_TRY(conv_operands(cx, operand, in, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     VF_TRY(conv_channels(call, in, out, &p, err));
     VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
@@ -116,10 +118,11 @@ static VfStatus transpose_pads(const VfLowCall *call, VfLowWindow *w, VfErr *err
 
 VfStatus vf_lower_conv_transpose(VfLower *cx, VfLowCall *call, VfErr *err)
 {
+    VfLowValue *const operand[3] = {call->in[0], call->in[1], vf_low_in(call, 2)};
     VfLowValue *in[3], *out;
     VfLowWindow w;
     VfkConvParams p = {0};
-    VF_TRY(conv_operands(cx, call, in, err));
+    VF_TRY(conv_operands(cx, operand, in, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     VF_TRY(conv_channels(call, in, out, &p, err));
     VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
@@ -140,30 +143,37 @@ VfStatus vf_low_transposed_conv(VfLower *cx, VfLowValue *in[3], const VfLowWindo
 }
 
 /* Exact in f64: products of 8-bit numbers, fewer than 2^37 of them. */
-VfStatus vf_lower_conv_integer(VfLower *cx, VfLowCall *call, VfErr *err)
+VfStatus vf_low_conv_integer(VfLower *cx, VfLowCall *call, VfLowValue *const operand[4],
+                             VfLowValue **out, VfErr *err)
 {
-    VfLowValue *in[3], *out, *y, *zero;
+    VfLowValue *const pair[3] = {operand[0], operand[1], NULL};
+    VfLowValue *in[3], *like, *y, *zero;
     VfLowWindow w;
     VfkConvParams p = {0};
-    VF_TRY(conv_operands(cx, call, in, err));
-    in[2] = NULL;
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    VF_TRY(conv_channels(call, in, out, &p, err));
-    VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
+    VF_TRY(conv_operands(cx, pair, in, err));
+    VF_TRY(vf_low_result(cx, call, 0, &like, err));
+    VF_TRY(conv_channels(call, in, like, &p, err));
+    VF_TRY(vf_low_window(call, in[0], like, in[1]->dims + 2, &w, err));
     copy_window(&w, &p);
     for (int32_t i = 0; i < 2; i++) {
         VF_TRY(vf_low_cast(cx, in[i], VF_F64, &in[i], err));
-        zero = vf_low_in(call, 2 + i);
+        zero = operand[2 + i];
         if (zero == NULL)
             continue;
         if (i == 1 && zero->rank == 1 && zero->count > 1)
-            VF_TRY(vf_low_reshape(cx, zero, 4, (int64_t[4]){zero->dims[0], 1, 1, 1}, &zero, err));
+            VF_TRY(vf_low_along(cx, zero, in[1]->rank, 0, &zero, err));
         VF_TRY(vf_low_cast(cx, zero, VF_F64, &zero, err));
         VF_TRY(vf_low_binary(cx, "sub", in[i], zero, &in[i], err));
     }
-    VF_TRY(vf_low_new(cx, VF_F64, out->rank, out->dims, &y, err));
+    VF_TRY(vf_low_new(cx, VF_F64, like->rank, like->dims, &y, err));
     VF_TRY(emit_conv(cx, "conv", in, y, &p, err));
-    return vf_low_cast(cx, y, VF_I32, &call->out[0], err);
+    return vf_low_cast(cx, y, VF_I32, out, err);
+}
+
+VfStatus vf_lower_conv_integer(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *operand[4] = {call->in[0], call->in[1], vf_low_in(call, 2), vf_low_in(call, 3)};
+    return vf_low_conv_integer(cx, call, operand, &call->out[0], err);
 }
 
 /* --- pools --- */

@@ -105,30 +105,37 @@ VfStatus vf_lower_gather(VfLower *cx, VfLowCall *call, VfErr *err)
     return vf_low_gather_axis(cx, call->in[0], call->in[1], (int32_t)axis, &call->out[0], err);
 }
 
-VfStatus vf_lower_gather_elements(VfLower *cx, VfLowCall *call, VfErr *err)
+VfStatus vf_low_gather_elements(VfLower *cx, const VfLowCall *call, VfLowValue *x,
+                                VfLowValue *index, int32_t axis, VfLowValue **out, VfErr *err)
 {
-    VfLowValue *in[2], *out;
-    VfkGatherElementsParams p = {0};
+    VfLowValue *in[2];
+    VfkGatherElementsParams p = {.rank = x->rank, .axis = axis};
     char op[40];
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
-    VF_TRY(index_operand(cx, call->in[1], &in[1], &p.index_bytes, err));
+    VF_TRY(vf_low_dense(cx, x, &in[0], err));
+    VF_TRY(index_operand(cx, index, &in[1], &p.index_bytes, err));
     VF_TRY(sized_name("gather_elements", in[0], op, err));
-    VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &p.axis, err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    if (in[0]->rank > VFK_MAX_RANK || in[1]->rank != in[0]->rank)
-        return vf_low_refuse(err, "%d axes", in[0]->rank);
-    p.rank = in[0]->rank;
-    p.axis_dim = in[0]->dims[p.axis];
-    for (int32_t i = 0; i < p.rank; i++) {
-        p.dim[i] = in[1]->dims[i];
+    if (x->rank > VFK_MAX_RANK || index->rank != x->rank)
+        return vf_low_refuse(err, "%d axes", x->rank);
+    VF_TRY(vf_low_new(cx, x->dtype, index->rank, index->dims, out, err));
+    p.axis_dim = x->dims[axis];
+    for (int32_t i = 0; i < x->rank; i++) {
+        p.dim[i] = index->dims[i];
         p.data_stride[i] = in[0]->stride[i];
-        if (i != p.axis && p.dim[i] > in[0]->dims[i])
+        if (i != axis && p.dim[i] > x->dims[i])
             return vf_fail(err, VF_INVALID, "node '%s': more indices than data along axis %d",
                            vf_node_label(call->node), i);
     }
-    VfLowEmit emit = {.op = op, .params = &p, .n_in = 2, .n_out = 1, .in = in, .out = &out,
-                      .units = (int64_t)out->count, .unit_cost = 2};
+    VfLowEmit emit = {.op = op, .params = &p, .n_in = 2, .n_out = 1, .in = in, .out = out,
+                      .units = (int64_t)(*out)->count, .unit_cost = 2};
     return vf_low_emit(cx, &emit, err);
+}
+
+VfStatus vf_lower_gather_elements(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    int64_t axis;
+    VF_TRY(vf_low_axis(call, "axis", call->in[0]->rank, &axis, err));
+    return vf_low_gather_elements(cx, call, call->in[0], call->in[1], (int32_t)axis,
+                                  &call->out[0], err);
 }
 
 /* Tuples of indices into axes [first, first + depth) of data. */

@@ -125,16 +125,37 @@ static bool is_known_false(const VfLowValue *value)
     return value->known != NULL && value->count == 1 && vf_tensor_get_i64(value->known, 0) == 0;
 }
 
-/* Inference only: the identity, with a mask of ones. */
+/* Elements stay with probability 1 - ratio and are scaled by its reciprocal. */
+static VfStatus drop(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x = call->in[0], *ratio = vf_low_in(call, 1), *u, *keep, *one, *zero, *y;
+    if (ratio == NULL)
+        VF_TRY(vf_low_scalar(cx, x->dtype, vf_node_float(call->node, "ratio"), &ratio, err));
+    VF_TRY(vf_low_cast(cx, ratio, x->dtype, &ratio, err));
+    VF_TRY(vf_low_random_like(cx, call, x, &u, err));
+    VF_TRY(vf_low_binary(cx, "greater_equal", u, ratio, &keep, err));
+    VF_TRY(vf_low_scalar(cx, x->dtype, 1, &one, err));
+    VF_TRY(vf_low_scalar(cx, x->dtype, 0, &zero, err));
+    VF_TRY(vf_low_binary(cx, "sub", one, ratio, &one, err));
+    VF_TRY(vf_low_map(cx, "reciprocal", one, 0, 0, &one, err));
+    VF_TRY(vf_low_binary(cx, "mul", x, one, &y, err));
+    if (vf_low_has_out(call, 1))
+        VF_TRY(vf_low_cast(cx, keep, call->fact[1].type.dtype, &call->out[1], err));
+    return vf_low_where(cx, keep, y, zero, &call->out[0], err);
+}
+
+/* In inference the identity, with a mask of ones. */
 VfStatus vf_lower_dropout(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *training = vf_low_in(call, 2), *ratio = vf_low_in(call, 1);
     bool drops_none = ratio != NULL && ratio->known != NULL && ratio->count == 1 &&
                       vf_tensor_get_double(ratio->known, 0) == 0;
-    if (training != NULL && !is_known_false(training) && !drops_none)
-        return vf_low_refuse(err, "training mode");
+    if (training != NULL && !drops_none)
+        VF_TRY(vf_low_need_known(call, training, err));
+    if (training != NULL && !drops_none && !is_known_false(training))
+        return drop(cx, call, err);
     if (call->opset < 7 && vf_node_int(call->node, "is_test") == 0)
-        return vf_low_refuse(err, "training mode");
+        return drop(cx, call, err);
     call->out[0] = call->in[0];
     if (!vf_low_has_out(call, 1))
         return VF_OK;

@@ -143,16 +143,50 @@ static VfStatus emit_channel_norm(VfLower *cx, const char *op, int32_t n_in, VfL
     return vf_low_emit(cx, &emit, err);
 }
 
+/* Mean and variance over all axes but the channels, as vectors. */
+static VfStatus batch_statistics(VfLower *cx, VfLowValue *x, VfLowValue *statistic[2], VfErr *err)
+{
+    uint64_t axes = ((UINT64_C(1) << x->rank) - 1) & ~UINT64_C(2);
+    VfLowValue *mean, *d;
+    VF_TRY(vf_low_reduce(cx, "reduce_mean", x, axes, &mean, err));
+    VF_TRY(vf_low_binary(cx, "sub", x, mean, &d, err));
+    VF_TRY(vf_low_binary(cx, "mul", d, d, &d, err));
+    VF_TRY(vf_low_reduce(cx, "reduce_mean", d, axes, &d, err));
+    VF_TRY(vf_low_reshape(cx, mean, 1, &x->dims[1], &statistic[0], err));
+    return vf_low_reshape(cx, d, 1, &x->dims[1], &statistic[1], err);
+}
+
+/* Training mode of opset 14: norms by the batch's own statistics, and moves the given ones
+ * towards them. in: x, scale, bias, mean, variance. */
+static VfStatus train_batch_norm(VfLower *cx, VfLowCall *call, VfLowValue *in[5], VfErr *err)
+{
+    double momentum = vf_node_float(call->node, "momentum");
+    VfLowValue *own[2], *old, *now;
+    if (in[0]->rank < 2 || in[0]->rank > 63)
+        return vf_low_refuse(err, "%d axes", in[0]->rank);
+    VF_TRY(batch_statistics(cx, in[0], own, err));
+    for (int32_t i = 0; i < 2; i++) {
+        if (vf_low_has_out(call, i + 1)) {
+            VF_TRY(vf_low_map(cx, "affine", in[i + 3], momentum, 0, &old, err));
+            VF_TRY(vf_low_map(cx, "affine", own[i], 1 - momentum, 0, &now, err));
+            VF_TRY(vf_low_binary(cx, "add", old, now, &now, err));
+            VF_TRY(vf_low_cast(cx, now, call->fact[i + 1].type.dtype, &call->out[i + 1], err));
+        }
+        in[i + 3] = own[i];
+    }
+    return emit_channel_norm(cx, "batch_norm", 5, in, vf_node_float(call->node, "epsilon"),
+                             &call->out[0], err);
+}
+
 VfStatus vf_lower_batch_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[5] = {call->in[0]};
-    if (call->opset >= 14 && vf_node_int(call->node, "training_mode") != 0)
-        return vf_low_refuse(err, "training mode");
+    bool is_training = call->opset >= 14 && vf_node_int(call->node, "training_mode") != 0;
     if (call->opset < 7 && vf_node_int(call->node, "is_test") == 0)
-        return vf_low_refuse(err, "training mode");
+        return vf_low_refuse(err, "training mode before opset 14");
     if (call->opset < 9 && vf_node_int(call->node, "spatial") == 0)
         return vf_low_refuse(err, "spatial 0");
-    for (int32_t i = 1; i < call->n_out; i++)
+    for (int32_t i = 1; i < call->n_out && !is_training; i++)
         if (vf_low_has_out(call, i) && call->node->out[i]->n_use > 0)
             return vf_low_refuse(err, "statistics as results");
     if (in[0]->rank < 1)
@@ -160,6 +194,8 @@ VfStatus vf_lower_batch_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     int64_t n = in[0]->rank > 1 ? in[0]->dims[1] : 1;
     for (int32_t i = 1; i < 5; i++)
         VF_TRY(channel_operand(cx, call, i, n, &in[i], err));
+    if (is_training)
+        return train_batch_norm(cx, call, in, err);
     return emit_channel_norm(cx, "batch_norm", 5, in, vf_node_float(call->node, "epsilon"),
                              &call->out[0], err);
 }

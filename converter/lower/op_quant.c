@@ -190,3 +190,18 @@ VfStatus vf_lower_qlinear_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
         VF_TRY(vf_low_reshape(cx, scale[0], 2, (int64_t[2]){scale[0]->dims[0], 1}, &scale[0], err));
     return requantize(cx, call, sum, scale, call->in[7], err);
 }
+
+/* Operands as in QLinearMatMul, then a bias in units of the product of x's and w's scale. */
+VfStatus vf_lower_qlinear_conv(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *in[4] = {call->in[0], call->in[3], call->in[2], call->in[5]}, *sum;
+    VfLowValue *scale[3] = {call->in[1], call->in[4], call->in[6]}, *bias = vf_low_in(call, 8);
+    VF_TRY(vf_low_conv_integer(cx, call, in, &sum, err));
+    if (bias != NULL) {
+        VF_TRY(vf_low_along(cx, bias, sum->rank, 1, &bias, err));
+        VF_TRY(vf_low_binary(cx, "add", sum, bias, &sum, err));
+    }
+    if (scale[1]->count > 1)
+        VF_TRY(vf_low_along(cx, scale[1], sum->rank, 1, &scale[1], err));
+    return requantize(cx, call, sum, scale, call->in[7], err);
+}

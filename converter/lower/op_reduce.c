@@ -188,7 +188,8 @@ VfStatus vf_lower_arg(VfLower *cx, VfLowCall *call, VfErr *err)
     return vf_low_emit(cx, &emit, err);
 }
 
-VfStatus vf_lower_cumsum(VfLower *cx, VfLowCall *call, VfErr *err)
+/* arg: the kernel. */
+VfStatus vf_lower_cumulate(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x, *out;
     VF_TRY(vf_low_need_known(call, call->in[1], err));
@@ -198,10 +199,10 @@ VfStatus vf_lower_cumsum(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
     VF_TRY(vf_low_norm_axis(call, x->rank, &axis, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    VfkCumsumParams p = {vf_low_product(x->dims, 0, (int32_t)axis), x->dims[axis],
+    VfkCumulateParams p = {vf_low_product(x->dims, 0, (int32_t)axis), x->dims[axis],
                          vf_low_product(x->dims, (int32_t)axis + 1, x->rank),
                          vf_node_int(call->node, "exclusive"), vf_node_int(call->node, "reverse")};
-    VfLowEmit emit = {.op = "cumsum", .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 1,
+    VfLowEmit emit = {.op = call->arg, .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 1,
                       .in = &x, .out = &out, .units = x->count == 0 ? 0 : p.outer * p.inner,
                       .unit_cost = 3 + (double)p.n, .may_overwrite = true};
     return vf_low_emit(cx, &emit, err);

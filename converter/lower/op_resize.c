@@ -325,14 +325,24 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(choose(vf_node_string(call->node, "padding_mode"), padding, &p, err));
     VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
     VF_TRY(vf_low_dense(cx, call->in[1], &in[1], err));
-    if (in[0]->rank != 4 || in[1]->rank != 4 || in[1]->dims[3] != 2 || in[0]->dtype != in[1]->dtype)
+    int32_t n = in[0]->rank - 2;
+    if (n < 2 || n > 3 || in[1]->rank != n + 2 || in[1]->dims[n + 1] != n ||
+        in[0]->dtype != in[1]->dtype)
         return vf_low_refuse(err, "%d axes", in[0]->rank);
+    if (n == 3 && m == 2)
+        return vf_low_refuse(err, "mode 'cubic' on three axes");
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    const int64_t *x = in[0]->dims, *y = out->dims;
-    VfkGridSampleParams q = {x[0], x[1], x[2], x[3], y[2], y[3], m, p,
-                             vf_node_int(call->node, "align_corners")};
+    VfkGridSampleParams q = {.batch = in[0]->dims[0], .channels = in[0]->dims[1], .spatial = n,
+                             .in_dim = {1}, .out_dim = {1}, .mode = m, .padding = p,
+                             .align_corners = vf_node_int(call->node, "align_corners")};
+    for (int32_t i = 0; i < n; i++) {
+        q.in_dim[3 - n + i] = in[0]->dims[2 + i];
+        q.out_dim[3 - n + i] = out->dims[2 + i];
+    }
+    int64_t rows = q.batch * q.out_dim[0] * q.out_dim[1];
     VfLowEmit emit = {.op = "grid_sample", .dtype = in[0]->dtype, .params = &q, .n_in = 2,
-                      .n_out = 1, .in = in, .out = &out, .units = out->count == 0 ? 0 : y[0] * y[2],
-                      .unit_cost = 20 * (double)(y[1] * y[3]), .flops = 10 * (double)out->count};
+                      .n_out = 1, .in = in, .out = &out, .units = out->count == 0 ? 0 : rows,
+                      .unit_cost = 20 * (double)(q.channels * q.out_dim[2]),
+                      .flops = 10 * (double)out->count};
     return vf_low_emit(cx, &emit, err);
 }

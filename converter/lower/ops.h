@@ -20,6 +20,16 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
 /* ONNX Gather. */
 VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
                             VfLowValue **out, VfErr *err);
+/* ONNX GatherElements; `call` is named in messages. */
+VfStatus vf_low_gather_elements(VfLower *cx, const VfLowCall *call, VfLowValue *x,
+                                VfLowValue *index, int32_t axis, VfLowValue **out, VfErr *err);
+/* Uniform numbers in [0, 1) of the dims of `like`, f32 or f64, from the node's seed. */
+VfStatus vf_low_random_like(VfLower *cx, const VfLowCall *call, const VfLowValue *like,
+                            VfLowValue **out, VfErr *err);
+/* Sums of the products of 8-bit numbers as i32: x, weights, their zero points (may be NULL). The
+ * result is fresh and has the dims inferred for result 0. */
+VfStatus vf_low_conv_integer(VfLower *cx, VfLowCall *call, VfLowValue *const operand[4],
+                             VfLowValue **out, VfErr *err);
 /* layer_norm or rms_norm of x, scale, bias over the axes from `axis` on. */
 VfStatus vf_low_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[3], int32_t axis,
                          double eps, VfLowValue **out, VfErr *err);

@@ -248,6 +248,17 @@ VfStatus vf_low_reshape(VfLower *cx, VfLowValue *of, int32_t rank, const int64_t
     return vf_low_view(cx, of, rank, dims, stride, 0, out, err);
 }
 
+VfStatus vf_low_along(VfLower *cx, VfLowValue *of, int32_t rank, int32_t axis, VfLowValue **out,
+                      VfErr *err)
+{
+    int64_t dims[64];
+    if (rank > 64)
+        return vf_low_refuse(err, "%d axes", rank);
+    for (int32_t i = 0; i < rank; i++)
+        dims[i] = i == axis ? (int64_t)of->count : 1;
+    return vf_low_reshape(cx, of, rank, dims, out, err);
+}
+
 VfStatus vf_low_permute(VfLower *cx, VfLowValue *of, const int64_t *perm, VfLowValue **out,
                         VfErr *err)
 {

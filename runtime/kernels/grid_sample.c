@@ -62,19 +62,34 @@ enum { ZEROS, BORDER, REFLECTION };
         } \
         return axis; \
     } \
-    static T sample_##dtype(const T *plane, int64_t width, const Axis_##dtype *y, \
-                            const Axis_##dtype *x) \
+    /* axis: depth, height, width. */ \
+    static T sample_##dtype(const T *volume, const int64_t *dim, const Axis_##dtype *axis) \
     { \
-        T sum = 0; \
-        for (int i = 0; i < y->n; i++) { \
-            T row = 0; \
-            for (int k = 0; k < x->n; k++) { \
-                const int inside = y->at[i] >= 0 && x->at[k] >= 0; \
-                row += inside ? x->weight[k] * plane[y->at[i] * width + x->at[k]] : 0; \
+        T total = 0; \
+        for (int d = 0; d < axis[0].n; d++) { \
+            T sum = 0; \
+            for (int i = 0; i < axis[1].n; i++) { \
+                const int64_t line = axis[0].at[d] * dim[1] + axis[1].at[i]; \
+                const int reads = axis[0].at[d] >= 0 && axis[1].at[i] >= 0; \
+                T row = 0; \
+                for (int k = 0; k < axis[2].n; k++) { \
+                    const int inside = reads && axis[2].at[k] >= 0; \
+                    row += inside ? axis[2].weight[k] * volume[line * dim[2] + axis[2].at[k]] : 0; \
+                } \
+                sum += axis[1].weight[i] * row; \
             } \
-            sum += y->weight[i] * row; \
+            total += axis[0].weight[d] * sum; \
         } \
-        return sum; \
+        return total; \
+    } \
+    /* A grid value has the coordinates of the last axis first. */ \
+    static void axes_##dtype(const VfkGridSampleParams *params, const T *grid, \
+                             Axis_##dtype axis[3]) \
+    { \
+        axis[0] = (Axis_##dtype){.weight = {1}, .n = 1}; \
+        for (int64_t k = 0; k < params->spatial; k++) { \
+            axis[2 - k] = axis_##dtype(params, grid[k], params->in_dim[2 - k]); \
+        } \
     }
 
 #define GRID_SAMPLE(dtype, T) \
@@ -82,19 +97,20 @@ enum { ZEROS, BORDER, REFLECTION };
     void VFK_FN(grid_sample, dtype)(const VfkArgs *args) \
     { \
         const VfkGridSampleParams *params = args->params; \
-        const int64_t in_plane = params->in_h * params->in_w; \
-        const int64_t out_plane = params->out_h * params->out_w; \
-        for (int64_t u = args->begin; u < args->end && in_plane > 0; u++) { \
-            const int64_t b = u / params->out_h, h = u % params->out_h; \
-            for (int64_t w = 0; w < params->out_w; w++) { \
-                const T *grid = (const T *)args->in[1] + 2 * (u * params->out_w + w); \
-                const Axis_##dtype x = axis_##dtype(params, grid[0], params->in_w); \
-                const Axis_##dtype y = axis_##dtype(params, grid[1], params->in_h); \
+        const int64_t *in_dim = params->in_dim, *out_dim = params->out_dim; \
+        const int64_t in_size = in_dim[0] * in_dim[1] * in_dim[2]; \
+        const int64_t rows = out_dim[0] * out_dim[1], width = out_dim[2]; \
+        for (int64_t u = args->begin; u < args->end && in_size > 0; u++) { \
+            const int64_t b = u / rows, row = u % rows; \
+            for (int64_t w = 0; w < width; w++) { \
+                Axis_##dtype axis[3]; \
+                axes_##dtype(params, (const T *)args->in[1] + params->spatial * (u * width + w), \
+                             axis); \
                 for (int64_t c = 0; c < params->channels; c++) { \
                     const int64_t plane = b * params->channels + c; \
-                    const T *in = (const T *)args->in[0] + plane * in_plane; \
-                    T *out = (T *)args->out[0] + plane * out_plane; \
-                    out[h * params->out_w + w] = sample_##dtype(in, params->in_w, &y, &x); \
+                    const T *in = (const T *)args->in[0] + plane * in_size; \
+                    T *out = (T *)args->out[0] + (plane * rows + row) * width; \
+                    out[w] = sample_##dtype(in, in_dim, axis); \
                 } \
             } \
         } \

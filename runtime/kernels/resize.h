@@ -7,9 +7,9 @@
  * index[j, 0] == -1 makes the whole slice j the extrapolation value. Terms are added in order
  * of t. Units: outer * n_out. Nearest Resize is index_copy (copy.h).
  *
- * grid_sample_f32 f64: VfkGridSampleParams, 4-D. in: x (batch x channels x in_h x in_w), grid
- * (batch x out_h x out_w x 2, x first); out: y. Units: batch * out_h. A NaN coordinate samples
- * at -1.
+ * grid_sample_f32 f64: VfkGridSampleParams. in: x (batch x channels x in_dim), grid (batch x
+ * out_dim x spatial, the coordinate of the last axis first); out: y (batch x channels x out_dim).
+ * Units: batch * out_dim[0] * out_dim[1]. A NaN coordinate samples at -1.
  */
 #ifndef VFK_RESIZE_H
 #define VFK_RESIZE_H
@@ -28,11 +28,10 @@ typedef struct VfkResampleParams {
 typedef struct VfkGridSampleParams {
     int64_t batch;
     int64_t channels;
-    int64_t in_h;
-    int64_t in_w;
-    int64_t out_h;
-    int64_t out_w;
-    int64_t mode;    /* 0 bilinear, 1 nearest, 2 bicubic */
+    int64_t spatial;    /* axes that are sampled: 2 or 3 */
+    int64_t in_dim[3];  /* depth (1 for two axes), height, width */
+    int64_t out_dim[3];
+    int64_t mode;    /* 0 linear, 1 nearest, 2 cubic (two axes alone) */
     int64_t padding; /* 0 zeros, 1 border, 2 reflection */
     int64_t align_corners;
 } VfkGridSampleParams;

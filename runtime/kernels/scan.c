@@ -31,24 +31,29 @@ ARGS(i32, int32_t)
 ARGS(i64, int64_t)
 
 /* A: accumulator, wide for floats and unsigned for integers. */
-#define CUMSUM(dtype, T, A) \
-    void VFK_FN(cumsum, dtype)(const VfkArgs *args) \
+#define CUMULATE(op, sign, neutral, dtype, T, A) \
+    void VFK_FN(op, dtype)(const VfkArgs *args) \
     { \
-        const VfkCumsumParams *params = args->params; \
+        const VfkCumulateParams *params = args->params; \
         const int64_t n = params->n, inner = params->inner; \
         for (int64_t u = args->begin; u < args->end; u++) { \
             const int64_t first = u / inner * n * inner + u % inner; \
-            A sum = 0; \
+            A so_far = neutral; \
             for (int64_t i = 0; i < n; i++) { \
                 const int64_t at = first + (params->reverse ? n - 1 - i : i) * inner; \
                 const A v = (A)((const T *)args->in[0])[at]; \
-                ((T *)args->out[0])[at] = (T)(params->exclusive ? sum : sum + v); \
-                sum += v; \
+                const A with_it = so_far sign v; \
+                ((T *)args->out[0])[at] = (T)(params->exclusive ? so_far : with_it); \
+                so_far = with_it; \
             } \
         } \
     }
 
-CUMSUM(f32, float, double)
-CUMSUM(f64, double, double)
-CUMSUM(i32, int32_t, uint32_t)
-CUMSUM(i64, int64_t, uint64_t)
+#define CUMULATES(dtype, T, A) \
+    CUMULATE(cumsum, +, 0, dtype, T, A) \
+    CUMULATE(cumprod, *, 1, dtype, T, A)
+
+CUMULATES(f32, float, double)
+CUMULATES(f64, double, double)
+CUMULATES(i32, int32_t, uint32_t)
+CUMULATES(i64, int64_t, uint64_t)

@@ -1,10 +1,11 @@
-/* Walks along one axis: ArgMax, ArgMin, CumSum, TopK.
+/* Walks along one axis: ArgMax, ArgMin, CumSum, CumProd, TopK.
  *
  * Operands have the shape outer x n x inner, contiguous. Units: outer * inner; unit u is the
  * line with outer index u / inner and inner index u % inner.
  *
  *   argmax argmin  f32 f64 u8 i8 i32 i64; VfkArgParams; out[0] i64. NaN counts as the extreme
- *   cumsum         f32 f64 i32 i64; VfkCumsumParams; may run in place. f32 adds in double
+ *   cumsum cumprod f32 f64 i32 i64; VfkCumulateParams; may run in place. f32 adds and multiplies
+ *                  in double; integers wrap
  *   topk           f32 f64 u8 i8 i32 i64; VfkTopkParams; out: values, indices (i64), both outer
  *                  x k x inner. Among equals the lower index comes first. NaN counts as the
  *                  largest. Needs vfk_topk_scratch_bytes of scratch
@@ -21,13 +22,13 @@ typedef struct VfkArgParams {
     int64_t select_last; /* among equals the last index instead of the first */
 } VfkArgParams;
 
-typedef struct VfkCumsumParams {
+typedef struct VfkCumulateParams {
     int64_t outer;
     int64_t n;
     int64_t inner;
     int64_t exclusive;
     int64_t reverse;
-} VfkCumsumParams;
+} VfkCumulateParams;
 
 typedef struct VfkTopkParams {
     int64_t outer;

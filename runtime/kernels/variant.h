@@ -23,6 +23,7 @@
 #include "runtime/kernels/norm.h"
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/quantize.h"
+#include "runtime/kernels/random.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/scan.h"

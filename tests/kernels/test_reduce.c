@@ -193,11 +193,26 @@ START_TEST(test_cumsum)
     int64_t x[] = {1, 2, 3, 4, 5, 6}; /* 3 x 2, along the first axis */
     static const int64_t want[4][6] = {
         {1, 2, 4, 6, 9, 12}, {0, 0, 1, 2, 4, 6}, {9, 12, 8, 10, 5, 6}, {8, 10, 5, 6, 0, 0}};
-    VfkCumsumParams params = {1, 3, 2, _i & 1, _i >> 1};
+    VfkCumulateParams params = {1, 3, 2, _i & 1, _i >> 1};
     Case c = {"cumsum_i64", &params, {x}, {48}, 2, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
     ck_assert_mem_eq(out[0], want[_i], 48);
+    case_in_place(&c, out[0]);
+    case_free(out);
+}
+END_TEST
+
+START_TEST(test_cumprod)
+{
+    int32_t x[] = {1, 2, 3, 4, 5, 6}; /* 3 x 2, along the first axis */
+    static const int32_t want[4][6] = {
+        {1, 2, 3, 8, 15, 48}, {1, 1, 1, 2, 3, 8}, {15, 48, 15, 24, 5, 6}, {15, 24, 5, 6, 1, 1}};
+    VfkCumulateParams params = {1, 3, 2, _i & 1, _i >> 1};
+    Case c = {"cumprod_i32", &params, {x}, {24}, 2, 0};
+    void *out[CASE_MAX_OUT];
+    case_run(&c, out);
+    ck_assert_mem_eq(out[0], want[_i], 24);
     case_in_place(&c, out[0]);
     case_free(out);
 }
@@ -247,6 +262,7 @@ static Suite *make_suite(void)
     case_add(suite, "integers", test_integers, 7);
     case_add(suite, "arg", test_arg, 6);
     case_add(suite, "cumsum", test_cumsum, 4);
+    case_add(suite, "cumprod", test_cumprod, 4);
     case_add(suite, "topk", test_topk, 8);
     return suite;
 }

@@ -42,7 +42,7 @@ START_TEST(test_grid_sample)
         at[2 * i] = g->x[i];
         at[2 * i + 1] = 0; /* the only row, whatever the mode */
     }
-    VfkGridSampleParams params = {1, 2, 1, 4, 1, 5, g->mode, g->padding, g->align};
+    VfkGridSampleParams params = {1, 2, 2, {1, 1, 4}, {1, 1, 5}, g->mode, g->padding, g->align};
     Case c = {"grid_sample_f32", &params, {x, at}, {40}, 1, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
@@ -52,6 +52,30 @@ START_TEST(test_grid_sample)
                       (double)one);
         ck_assert(fabsf(ten - 10 * g->want[i]) <= 1e-4f);
     }
+    case_free(out);
+}
+END_TEST
+
+/* A cube of eight corners: its middle is their mean, linear steps between are linear. */
+START_TEST(test_grid_sample_volume)
+{
+    static const struct Point {
+        float x, y, z, want[2]; /* linear, nearest */
+    } point[] = {
+        {-1, -1, -1, {0, 0}}, {1, 1, 1, {7, 7}}, {0, 0, 0, {3.5f, 0}}, {1, -1, -1, {1, 1}},
+        {-1, 1, -1, {2, 2}}, {-1, -1, 1, {4, 4}}, {0.5f, -1, 1, {4.75f, 5}}, {3, 0, 0, {0, 0}},
+    };
+    enum { N = sizeof point / sizeof point[0] };
+    const float x[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    float at[3 * N];
+    for (int i = 0; i < N; i++)
+        memcpy(&at[3 * i], &point[i], 3 * sizeof(float));
+    VfkGridSampleParams params = {1, 1, 3, {2, 2, 2}, {2, 2, 2}, _i, 0, 1};
+    Case c = {"grid_sample_f32", &params, {x, at}, {4 * N}, 4, 0};
+    void *out[CASE_MAX_OUT];
+    case_run(&c, out);
+    for (int i = 0; i < N; i++)
+        ck_assert_float_eq_tol(((float *)out[0])[i], point[i].want[_i], 1e-6f);
     case_free(out);
 }
 END_TEST
@@ -124,6 +148,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("kernels/resize");
     case_add(suite, "resample", test_resample, 1);
     case_add(suite, "grid sample", test_grid_sample, (int)(sizeof grid / sizeof grid[0]));
+    case_add(suite, "grid sample in a volume", test_grid_sample_volume, 2);
     case_add(suite, "quantize", test_quantize, 1);
     case_add(suite, "axis and block", test_quantize_axis_and_block, 1);
     case_add(suite, "dynamic", test_dynamic_quantize, 1);

@@ -84,7 +84,10 @@ add_custom_command(
             ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
 target_sources(vf_emit PRIVATE ${VITFOLD_GENERATED}/vitfold_emit_sources.c)
-vitfold_layer(vf_report converter/report vf_rewrite vf_ir vf_base PkgConfig::LIBXML2 Threads::Threads)
+vitfold_layer(vf_draw converter/draw vf_ir vf_base PkgConfig::GRAPHVIZ PkgConfig::LIBXML2
+    Threads::Threads m)
+vitfold_layer(vf_report converter/report
+    vf_draw vf_rewrite vf_ir vf_base PkgConfig::LIBXML2 Threads::Threads)
 
 # The schema of recipes is in the program: reading one needs no other file.
 add_custom_command(
@@ -100,7 +103,8 @@ target_include_directories(vf_report PRIVATE ${VITFOLD_GENERATED})
 
 # The version of the sources, looked up at each build.
 string(CONCAT libraries "protobuf-c ${PROTOBUFC_VERSION}, openblas ${OPENBLAS_VERSION}, "
-    "libxml2 ${LIBXML2_VERSION}, libzip ${LIBZIP_VERSION}, zlib ${ZLIB_VERSION}")
+    "libxml2 ${LIBXML2_VERSION}, libzip ${LIBZIP_VERSION}, zlib ${ZLIB_VERSION}, "
+    "graphviz ${GRAPHVIZ_libgvc_VERSION}")
 add_custom_target(vf_version
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
             "-DLIBRARIES=${libraries}"
@@ -109,7 +113,7 @@ add_custom_target(vf_version
     BYPRODUCTS ${VITFOLD_GENERATED}/vitfold_version.h
     VERBATIM)
 vitfold_layer(vf_api converter/api
-    vf_report vf_emit vf_lower vf_onnx vf_data vf_passes vf_rewrite vf_match vf_ir vf_exec
+    vf_report vf_draw vf_emit vf_lower vf_onnx vf_data vf_passes vf_rewrite vf_match vf_ir vf_exec
     vf_kernels vf_base)
 
 # libvitfold holds the objects of all layers.
@@ -118,7 +122,7 @@ foreach(layer IN LISTS VITFOLD_LAYERS)
     list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 set(VITFOLD_OUTSIDE PkgConfig::OPENBLAS PkgConfig::PROTOBUFC PkgConfig::LIBXML2 PkgConfig::ZLIB
-    PkgConfig::LIBZIP Threads::Threads m)
+    PkgConfig::LIBZIP PkgConfig::GRAPHVIZ Threads::Threads m)
 foreach(kind STATIC SHARED)
     string(TOLOWER vitfold_${kind} target)
     add_library(${target} ${kind} ${objects})

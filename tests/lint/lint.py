@@ -13,7 +13,7 @@ import sys
 KERNELS, BASE, EXEC = "runtime/kernels", "runtime/base", "runtime/exec"
 IR, MATCH, REWRITE, PASSES = "passes/ir", "passes/match", "passes/rewrite", "passes"
 BELOW_API = (KERNELS, BASE, EXEC, IR, MATCH, REWRITE, PASSES, "converter/onnx", "converter/data",
-             "converter/lower", "converter/emit", "converter/report")
+             "converter/lower", "converter/emit", "converter/draw", "converter/report")
 
 # folder: folders (or single headers) it may include, besides itself
 LAYERS = {
@@ -28,7 +28,8 @@ LAYERS = {
     "converter/onnx": (IR, BASE, "runtime/kernels/dtype.h"),
     "converter/lower": (IR, EXEC, KERNELS, BASE),
     "converter/emit": (EXEC, KERNELS, BASE),
-    "converter/report": ("passes/rewrite/journal.h", IR, BASE),
+    "converter/draw": (IR, BASE, "runtime/kernels/dtype.h"),
+    "converter/report": ("passes/rewrite/journal.h", "converter/draw", IR, BASE),
     "converter/api": BELOW_API,
     "converter/cli": ("converter/api", BASE),
 }
@@ -37,7 +38,8 @@ LAYERS = {
 LIBRARIES = {
     "cblas.h": re.compile(r"runtime/kernels/\w+_blas\.c$"),
     "onnx.pb-c.h": re.compile(r"converter/onnx/"),
-    "libxml/": re.compile(r"converter/(report|api)/"),
+    "libxml/": re.compile(r"converter/(draw|report|api)/"),
+    "graphviz/": re.compile(r"converter/draw/"),
     "zip.h": re.compile(r"converter/data/"),
     "jansson.h": re.compile(r"$^"),  # tests alone
 }

@@ -12,11 +12,10 @@
  * Exactness  VF_RETRAINED
  * Source     SLAB (arXiv 2405.11582), equation SLA
  *
- * Limits     region masks are multiplied, in the quadratic form only, and do not stop the
- *            convolution at the edge of a region; causal and run-time masks are refused, and
- *            fused operators with masks or caches. P is a table (heads, d, N_k)
+ * Limits     masks are multiplied: those of keys alone to φ(K), others in the quadratic form only.
+ *            They do not stop the convolution at the edge of a region. Causal masks are refused,
+ *            and fused operators with caches. P is a table (heads, d, N_k)
  */
-#include <math.h>
 #include <string.h>
 
 #include "passes/grid_option.h"
@@ -103,18 +102,6 @@ static bool are_weights_shared(const VfAttention *site)
     return false;
 }
 
-/* A number added at run time may be a mask, whatever it is made of. */
-static bool has_run_time_term(const VfAttention *site)
-{
-    for (int32_t i = 0; i < site->n_term; i++) {
-        const VfLogitTerm *term = &site->term[i];
-        bool is_sum = term->node->op == VF_OP_ADD || term->node->op == VF_OP_SUB;
-        if (is_sum && isnan(term->lowest) && !term->is_mask)
-            return true;
-    }
-    return false;
-}
-
 static const char *why_no_position(VfLinearSite *work)
 {
     if (!work->options->key_position)
@@ -157,10 +144,8 @@ static const char *why_not(VfLinearSite *work, bool is_auto)
 {
     const char *why = why_not_structure(work);
     if (why == NULL)
-        why = vf_linear_why_not_masked(work);
-    if (why == NULL && has_run_time_term(work->site))
-        why = "a term added to its scores is computed at run time and may be a mask";
-    if (why == NULL && is_auto && work->site->mask != VF_MASK_NONE)
+        why = vf_linear_find_mask(work);
+    if (why == NULL && is_auto && work->mask == VF_LINEAR_MASK_PAIRS)
         why = "its mask needs the quadratic form, which costs as much as softmax";
     if (why == NULL && is_auto && !vf_linear_has_sizes(work))
         why = "its number of tokens is not fixed, so the cost is not known";

@@ -73,12 +73,17 @@ VfValue *vf_unfuse_scores(const VfUnfused *x);
 VfValue *vf_unfuse_logits(VfUnfused *x, VfValue *scores, VfMaskNeed need);
 
 /* True where a query sees a key: a bool that broadcasts to `scores`, NULL when every query sees
- * every key. Of numbers that are added, -100 and less removes a key. unfuse_mask.c */
+ * every key. Of numbers that are added, -100 and less removes a key. Of `scores` the shape is read,
+ * and of that no more than N_k when vf_unfuse_removes_by_key. unfuse_mask.c */
 VfValue *vf_unfuse_kept(VfUnfused *x, VfValue *scores);
 
 /* Can the operator remove keys (a mask, a causal flag, or run-time numbers that may be one)? False:
  * vf_unfuse_kept gives NULL. unfuse_mask.c */
 bool vf_unfuse_may_remove(const VfAttention *site);
+
+/* Are the keys that may be removed the same for all queries? Then what vf_unfuse_kept gives has one
+ * row for them. unfuse_mask.c */
+bool vf_unfuse_removes_by_key(const VfAttention *site);
 
 /* B H N_q d_v in the layout of the operator's result. */
 VfValue *vf_unfuse_join(const VfUnfused *x, VfValue *o);

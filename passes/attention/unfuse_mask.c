@@ -41,6 +41,18 @@ bool vf_unfuse_may_remove(const VfAttention *site)
            vf_unfuse_seen_form(node) != VF_SEEN_NONE;
 }
 
+static bool is_row(const VfValue *mask)
+{
+    return mask == NULL || mask->type.rank < 2 || vf_dim_is(vf_dim_at(mask, -2), 1);
+}
+
+bool vf_unfuse_removes_by_key(const VfAttention *site)
+{
+    const VfValue *added = added_of(site);
+    return (!may_remove(added) || is_row(added)) && is_row(flags_of(site)) && !is_causal(site) &&
+           vf_unfuse_seen_form(site->norm_node) != VF_SEEN_PAIRS;
+}
+
 /* --- flags of keys that are seen --- */
 
 /* 0, 1, ... along `axis` of `scores`. */

@@ -39,7 +39,7 @@ double vf_linear_break_even(const VfLinearSite *work)
 /* Unknown numbers of tokens are taken to be large. */
 static bool is_linear_order(const VfLinearSite *work)
 {
-    if (work->options->order != VF_ORDER_AUTO || work->site->mask != VF_MASK_NONE)
+    if (work->options->order != VF_ORDER_AUTO || work->mask == VF_LINEAR_MASK_PAIRS)
         return work->options->order == VF_ORDER_LINEAR;
     if (!vf_linear_has_sizes(work))
         return true;
@@ -81,10 +81,11 @@ static VfValue *build_linear(const VfLinearSite *work, VfValue *q, VfValue *k, V
     return divide(work, above, vf_rewrite_binary(rw, VF_OP_MATMUL, q, sum_last(work, k)));
 }
 
-static VfValue *build_quadratic(const VfLinearSite *work, VfValue *q, VfValue *k, VfValue *v)
+static VfValue *build_quadratic(VfLinearSite *work, VfValue *q, VfValue *k, VfValue *v)
 {
     VfRewrite *rw = work->rw;
-    VfValue *weights = vf_linear_mask(work, vf_rewrite_binary(rw, VF_OP_MATMUL, q, k));
+    VfValue *weights = vf_rewrite_binary(rw, VF_OP_MATMUL, q, k);
+    weights = vf_linear_mask(work, VF_LINEAR_MASK_PAIRS, weights);
     VfValue *above = vf_rewrite_binary(rw, VF_OP_MATMUL, weights, v);
     return divide(work, above, sum_last(work, weights));
 }
@@ -100,7 +101,7 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
     if (work->options->key_position)
         k = vf_linear_add_position(work, k);
     q = vf_rewrite_unary(rw, VF_OP_RELU, q);
-    k = vf_rewrite_unary(rw, VF_OP_RELU, k);
+    k = vf_linear_mask(work, VF_LINEAR_MASK_KEYS, vf_rewrite_unary(rw, VF_OP_RELU, k));
     VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);
     if (work->options->dwc != VF_DWC_OFF)
         out = vf_rewrite_binary(rw, VF_OP_ADD, out, vf_linear_convolve(work));
@@ -116,8 +117,9 @@ static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
     vf_text_init(&text, work->cx->arena);
     vf_text_printf(&text, "%s, %s keys", is_linear ? "linear" : "quadratic",
                    vf_dim_text(work->cx->arena, work->cx->model->symbols, work->n_k));
-    if (work->site->mask != VF_MASK_NONE)
-        vf_text_printf(&text, ", mask multiplied");
+    if (work->mask != VF_LINEAR_MASK_NONE)
+        vf_text_printf(&text, ", %s multiplied",
+                       work->mask == VF_LINEAR_MASK_KEYS ? "mask of keys" : "mask");
     if (work->options->key_position == 1)
         vf_text_printf(&text, ", key position");
     vf_text_printf(&text, ", dwc %s", dwc_name[work->options->dwc]);

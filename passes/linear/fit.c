@@ -259,7 +259,7 @@ static const char *why_not_fit(const VfLinearSite *work)
         return "dwc=lsq does not measure in a subgraph: use dwc=zero";
     if (work->cx->calibration == NULL)
         return "dwc=lsq needs calibration data";
-    if (work->site->mask != VF_MASK_NONE)
+    if (work->mask != VF_LINEAR_MASK_NONE)
         return "dwc=lsq does not know the linear part of a masked site: use dwc=zero";
     if (work->is_fused)
         return "dwc=lsq does not look into a fused operator: use dwc=zero";

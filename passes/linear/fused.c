@@ -20,8 +20,6 @@ const char *vf_linear_read_fused(VfLinearSite *work)
         return why;
     if (!vf_dim_is_known(site->d) || !vf_dim_is_known(site->d_v))
         return "the head width of the fused operator is not known";
-    if (vf_unfuse_may_remove(site) && !site->is_causal && site->mask != VF_MASK_RUNTIME)
-        return "the mask of the fused operator is not multiplied";
     work->is_fused = true;
     work->d = site->d;
     work->d_v = site->d_v;

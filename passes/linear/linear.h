@@ -69,6 +69,14 @@ typedef enum VfHeadsPlace {
     VF_HEADS_HIDDEN
 } VfHeadsPlace;
 
+/* What leaves removed keys out of the sums: nothing to do; a factor of φ(K), for all queries see
+ * the same keys; a factor of φ(Q)φ(K)ᵀ, in the quadratic form. */
+typedef enum VfLinearMask {
+    VF_LINEAR_MASK_NONE,
+    VF_LINEAR_MASK_KEYS,
+    VF_LINEAR_MASK_PAIRS
+} VfLinearMask;
+
 /* One site as it will be built. */
 typedef struct VfLinearSite {
     VfPassCx *cx;
@@ -85,6 +93,7 @@ typedef struct VfLinearSite {
     bool is_straight; /* weights and scores have the same axes: batch, N_q, N_k */
     VfTokenGrid grid; /* valid when there is a convolution */
     VfHeadsPlace heads; /* valid when there are key positions */
+    VfLinearMask mask;
     bool is_fused;
     VfUnfused unfused; /* valid while a fused operator is rewritten */
     VfDwcWeights dwc;
@@ -109,11 +118,13 @@ VfValue *vf_linear_restore(const VfLinearSite *work, VfValue *value);
 /* Swap the last two axes. */
 VfValue *vf_linear_swap(const VfLinearSite *work, VfValue *value);
 
-/* Why the masks of the site cannot be multiplied, or NULL. linear/mask.c */
-const char *vf_linear_why_not_masked(const VfLinearSite *work);
+/* Tell work->mask of a site that has been read. Returns why its masks cannot be multiplied, or
+ * NULL. linear/mask.c */
+const char *vf_linear_find_mask(VfLinearSite *work);
 
-/* Zero the products of removed keys: `scores` (batch, N_q, N_k) times the masks as 0 and 1. */
-VfValue *vf_linear_mask(const VfLinearSite *work, VfValue *scores);
+/* Zero what removed keys add: `x` times the masks as 0 and 1 if they are of the form `where`, else
+ * `x` as it is. `x` is φ(K) (batch, d, N_k) for KEYS, φ(Q)φ(K)ᵀ (batch, N_q, N_k) for PAIRS. */
+VfValue *vf_linear_mask(VfLinearSite *work, VfLinearMask where, VfValue *x);
 
 /* Find the grid of tokens. Returns why it is not known, in the pass's arena, or NULL.
  * linear/grid.c */

@@ -1,5 +1,5 @@
-/* Masks of the scores as factors 0 and 1 of φ(Q)φ(K)ᵀ: a negative number added to features that are
- * never negative would remove nothing. */
+/* Masks of the scores as factors 0 and 1 of φ(Q)φ(K)ᵀ, or of φ(K) where all queries see the same
+ * keys: a negative number added to features that are never negative would remove nothing. */
 #include <math.h>
 
 #include "passes/linear/linear.h"
@@ -10,10 +10,22 @@ static const double mask_level = VF_MASK_LEVEL;
 
 enum { WHERE_OPSET = 9 };
 
-/* Max with one low number bounds the scores from below; it removes nothing. */
-static bool is_mask(const VfLogitTerm *term)
+/* Numbers taken from the scores, the other way round than numbers added. */
+static bool is_taken_away(const VfLogitTerm *term)
 {
-    return term->is_mask && term->node->op != VF_OP_MAX;
+    return term->node->op == VF_OP_SUB && vf_node_in(term->node, 1) == term->value;
+}
+
+/* Max with one low number bounds the scores from below; it removes nothing. What is added at run
+ * time may hold any number. */
+static bool may_remove(const VfLogitTerm *term)
+{
+    VfOp op = term->node->op;
+    bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB;
+    double low, high;
+    if (is_taken_away(term))
+        return !vf_const_range(vf_skip_movers(term->value), &low, &high) || high >= -mask_level;
+    return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest)));
 }
 
 /* Operand of the Where that carries the scores: the one that is not the number put in. */
@@ -25,8 +37,8 @@ static int32_t kept_slot(const VfNode *where)
 static const char *why_not_term(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
-    if (op == VF_OP_SUB && vf_node_in(term->node, 1) == term->value)
-        return "its mask is subtracted";
+    if (op == VF_OP_SUB && !is_taken_away(term))
+        return "its scores are taken from a mask";
     if (op != VF_OP_ADD && op != VF_OP_SUB && op != VF_OP_WHERE)
         return "its mask is neither added nor chosen by Where";
     if (op == VF_OP_WHERE && !(term->lowest <= mask_level))
@@ -34,38 +46,88 @@ static const char *why_not_term(const VfLogitTerm *term)
     return NULL;
 }
 
-const char *vf_linear_why_not_masked(const VfLinearSite *work)
+/* One row for all queries. */
+static bool is_row(const VfValue *mask)
+{
+    int32_t rank = mask->type.rank;
+    return rank == 0 || rank == 1 || (rank > 1 && vf_dim_is(vf_dim_at(mask, -2), 1));
+}
+
+static bool has_views(const VfLinearSite *work)
+{
+    for (int32_t i = 0; i < work->path.n; i++) {
+        const VfNode *node = work->path.node[i];
+        if (vf_is_mover(node) && !vf_is_carrier(node))
+            return true;
+    }
+    return false;
+}
+
+static VfLinearMask form_of_terms(const VfLinearSite *work)
 {
     const VfAttention *site = work->site;
-    if (site->is_causal || site->mask == VF_MASK_CAUSAL)
-        return "a causal mask needs running sums over the tokens, not two products";
-    if (site->mask == VF_MASK_RUNTIME)
-        return "its mask is computed at run time, so which keys to leave out is not known";
-    if (site->n_term == VF_ATTENTION_TERM_MAX)
-        return "too many terms are added to the scores to keep masks apart";
-    if (site->mask == VF_MASK_NONE)
-        return NULL;
+    VfLinearMask form = VF_LINEAR_MASK_NONE;
+    for (int32_t i = 0; i < site->n_term; i++) {
+        if (!may_remove(&site->term[i]))
+            continue;
+        if (!is_row(site->term[i].value) || has_views(work))
+            return VF_LINEAR_MASK_PAIRS;
+        form = VF_LINEAR_MASK_KEYS;
+    }
+    return form;
+}
+
+static VfLinearMask form_of(const VfLinearSite *work)
+{
+    if (!work->is_fused)
+        return form_of_terms(work);
+    if (!vf_unfuse_may_remove(work->site))
+        return VF_LINEAR_MASK_NONE;
+    return vf_unfuse_removes_by_key(work->site) ? VF_LINEAR_MASK_KEYS : VF_LINEAR_MASK_PAIRS;
+}
+
+static const char *why_not_terms(const VfLinearSite *work)
+{
+    const VfAttention *site = work->site;
     if (!work->is_straight)
         return "its masked scores are transposed";
-    if (work->options->order == VF_ORDER_LINEAR)
-        return "a mask can only be multiplied in the quadratic form";
     if (vf_graph_opset(site->graph, vf_bytes("")) < WHERE_OPSET)
         return "the opset cannot compare masks";
     for (int32_t i = 0; i < site->n_term; i++) {
-        const char *why = is_mask(&site->term[i]) ? why_not_term(&site->term[i]) : NULL;
+        const char *why = may_remove(&site->term[i]) ? why_not_term(&site->term[i]) : NULL;
         if (why != NULL)
             return why;
     }
     return NULL;
 }
 
+const char *vf_linear_find_mask(VfLinearSite *work)
+{
+    const VfAttention *site = work->site;
+    if (site->is_causal || site->mask == VF_MASK_CAUSAL)
+        return "a causal mask needs running sums over the tokens, not two products";
+    if (site->n_term == VF_ATTENTION_TERM_MAX)
+        return "too many terms are added to the scores to keep masks apart";
+    work->mask = form_of(work);
+    if (work->mask == VF_LINEAR_MASK_PAIRS && work->options->order == VF_ORDER_LINEAR)
+        return "a mask of queries and keys can only be multiplied in the quadratic form";
+    return work->mask == VF_LINEAR_MASK_NONE || work->is_fused ? NULL : why_not_terms(work);
+}
+
 /* --- building --- */
 
-/* 1 for kept and 0 for removed keys, from a constant. `when` is the truth that keeps, for a Where.
- */
-static VfValue *const_factor(const VfLinearSite *work, const VfTensor *from, bool is_condition,
-                             bool when)
+/* Is the element kept: by the truth of a condition, or by the number that is put on the scores? */
+static bool is_kept(const VfLogitTerm *term, double x)
 {
+    if (term->node->op == VF_OP_WHERE)
+        return (x != 0.0) == (kept_slot(term->node) == 1);
+    return (is_taken_away(term) ? -x : x) > mask_level;
+}
+
+/* 1 for kept and 0 for removed keys, from a constant. */
+static VfValue *const_factor(const VfLinearSite *work, const VfLogitTerm *term)
+{
+    const VfTensor *from = vf_value_const(term->value);
     VfDtype dtype = work->site->out->type.dtype;
     VfTensor *tensor = NULL;
     void *data = NULL;
@@ -73,28 +135,35 @@ static VfValue *const_factor(const VfLinearSite *work, const VfTensor *from, boo
                       NULL) == VF_OK) {
         for (size_t i = 0; i < from->count; i++) {
             double x = vf_tensor_get_double(from, i);
-            bool is_kept = is_condition ? (x != 0.0) == when : x > mask_level;
-            vf_tensor_put_double(data, dtype, i, is_kept ? 1.0 : 0.0);
+            vf_tensor_put_double(data, dtype, i, is_kept(term, x) ? 1.0 : 0.0);
         }
     }
     return vf_rewrite_const(work->rw, tensor, "region");
 }
 
-static VfValue *factor_of(const VfLinearSite *work, const VfLogitTerm *term)
+/* The same at run time, as a bool. */
+static VfValue *kept_of(VfRewrite *rw, const VfLogitTerm *term)
 {
-    VfRewrite *rw = work->rw;
     VfValue *value = term->value;
-    bool is_condition = term->node->op == VF_OP_WHERE;
-    bool when = is_condition && kept_slot(term->node) == 1;
-    if (vf_value_const(value) != NULL)
-        return const_factor(work, vf_value_const(value), is_condition, when);
-    if (!is_condition)
-        value =
-            vf_rewrite_binary(rw, VF_OP_GREATER, value,
-                              vf_rewrite_scalar(rw, value->type.dtype, mask_level, "mask_level"));
-    else if (!when)
-        value = vf_rewrite_unary(rw, VF_OP_NOT, value);
-    return vf_rewrite_cast(rw, value, work->site->out->type.dtype);
+    bool is_away = is_taken_away(term);
+    if (term->node->op == VF_OP_WHERE)
+        return kept_slot(term->node) == 1 ? value : vf_rewrite_unary(rw, VF_OP_NOT, value);
+    VfValue *level = vf_rewrite_scalar(rw, value->type.dtype, is_away ? -mask_level : mask_level,
+                                       "mask_level");
+    return vf_rewrite_binary(rw, is_away ? VF_OP_LESS : VF_OP_GREATER, value, level);
+}
+
+static VfValue *multiply(const VfLinearSite *work, VfValue *x, VfValue *kept)
+{
+    VfValue *factor = vf_rewrite_cast(work->rw, kept, work->site->out->type.dtype);
+    return vf_rewrite_binary(work->rw, VF_OP_MUL, x, factor);
+}
+
+static VfValue *multiply_term(const VfLinearSite *work, VfValue *x, const VfLogitTerm *term)
+{
+    if (vf_value_const(term->value) == NULL)
+        return multiply(work, x, kept_of(work->rw, term));
+    return vf_rewrite_binary(work->rw, VF_OP_MUL, x, const_factor(work, term));
 }
 
 static const VfLogitTerm *term_at(const VfAttention *site, const VfNode *node)
@@ -117,17 +186,23 @@ static VfValue *repeat_view(const VfLinearSite *work, const VfNode *node, VfValu
 }
 
 /* Views between the old scores and weights are kept, for the masks were made for them. */
-VfValue *vf_linear_mask(const VfLinearSite *work, VfValue *scores)
+static VfValue *multiply_terms(const VfLinearSite *work, VfValue *x)
 {
-    if (work->site->mask == VF_MASK_NONE)
-        return scores;
     for (int32_t i = work->path.n - 1; i >= 0; i--) {
         const VfNode *node = work->path.node[i];
         const VfLogitTerm *term = term_at(work->site, node);
-        if (term != NULL && is_mask(term))
-            scores = vf_rewrite_binary(work->rw, VF_OP_MUL, scores, factor_of(work, term));
+        if (term != NULL && may_remove(term))
+            x = multiply_term(work, x, term);
         else if (vf_is_mover(node) && !vf_is_carrier(node))
-            scores = repeat_view(work, node, scores);
+            x = repeat_view(work, node, x);
     }
-    return scores;
+    return x;
+}
+
+VfValue *vf_linear_mask(VfLinearSite *work, VfLinearMask where, VfValue *x)
+{
+    if (work->mask != where)
+        return x;
+    return work->is_fused ? multiply(work, x, vf_unfuse_kept(&work->unfused, x))
+                          : multiply_terms(work, x);
 }

@@ -82,15 +82,35 @@ static const VfNode *function_on_path(const VfPath *path)
     return NULL;
 }
 
+/* Numbers that a mask or table gives: constant, or truth made a number. */
+static bool is_fixed_or_mask(const VfValue *value)
+{
+    const VfNode *cast = vf_def_if(value, VF_OP_CAST);
+    return vf_is_fixed(value) || (cast != NULL && vf_node_in(cast, 0)->type.dtype == VF_BOOL);
+}
+
+/* The operand that carries features on through masks and factors, or -1. */
+static int32_t feature_slot(const VfNode *node)
+{
+    int32_t slot = 0;
+    double factor;
+    if (vf_is_mover(node) || vf_is_scale(node, &slot, &factor, NULL))
+        return slot;
+    for (slot = 0; node->op == VF_OP_MUL && slot < 2; slot++) {
+        if (is_fixed_or_mask(vf_node_in(node, 1 - slot)))
+            return slot;
+    }
+    return -1;
+}
+
 static bool has_feature_map(VfValue *value)
 {
     VfValue *of;
     for (int32_t i = 0; i < STEP_MAX && value->kind == VF_VALUE_RESULT; i++) {
-        int32_t slot = 0;
-        double factor;
         if (vf_pointwise_of(value, &of) != NULL)
             return true;
-        if (!vf_is_mover(value->def) && !vf_is_scale(value->def, &slot, &factor, NULL))
+        int32_t slot = feature_slot(value->def);
+        if (slot < 0)
             return false;
         value = vf_node_in(value->def, slot);
     }

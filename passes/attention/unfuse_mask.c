@@ -48,9 +48,10 @@ static bool is_row(const VfValue *mask)
 
 bool vf_unfuse_removes_by_key(const VfAttention *site)
 {
+    const VfNode *node = site->norm_node;
     const VfValue *added = added_of(site);
-    return (!may_remove(added) || is_row(added)) && is_row(flags_of(site)) && !is_causal(site) &&
-           vf_unfuse_seen_form(site->norm_node) != VF_SEEN_PAIRS;
+    return (!may_hold_mask(added) || is_row(added)) && is_row(flags_of(site)) &&
+           !vf_fused_is_causal(node) && vf_unfuse_seen_form(node) != VF_SEEN_PAIRS;
 }
 
 /* --- flags of keys that are seen --- */

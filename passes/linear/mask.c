@@ -1,7 +1,5 @@
 /* Masks of the scores as factors 0 and 1 of φ(Q)φ(K)ᵀ, or of φ(K) where all queries see the same
  * keys: a negative number added to features that are never negative would remove nothing. */
-#include <math.h>
-
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
 
@@ -10,34 +8,12 @@ static const double mask_level = VF_MASK_LEVEL;
 
 enum { WHERE_OPSET = 9 };
 
-/* Numbers taken from the scores, the other way round than numbers added. */
-static bool is_taken_away(const VfLogitTerm *term)
-{
-    return term->node->op == VF_OP_SUB && vf_node_in(term->node, 1) == term->value;
-}
-
-/* Max with one low number bounds the scores from below; it removes nothing. What is added at run
- * time may hold any number. */
-static bool may_remove(const VfLogitTerm *term)
-{
-    VfOp op = term->node->op;
-    bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB;
-    double low, high;
-    if (is_taken_away(term))
-        return !vf_const_range(vf_skip_movers(term->value), &low, &high) || high >= -mask_level;
-    return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest)));
-}
-
-/* Operand of the Where that carries the scores: the one that is not the number put in. */
-static int32_t kept_slot(const VfNode *where)
-{
-    return vf_is_fixed(vf_node_in(where, 1)) ? 2 : 1;
-}
-
 static const char *why_not_term(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
-    if (op == VF_OP_SUB && !is_taken_away(term))
+    if (op == VF_OP_MS_BIAS_SOFTMAX)
+        return "its mask lies inside BiasSoftmax";
+    if (op == VF_OP_SUB && !vf_term_is_taken(term))
         return "its scores are taken from a mask";
     if (op != VF_OP_ADD && op != VF_OP_SUB && op != VF_OP_WHERE)
         return "its mask is neither added nor chosen by Where";
@@ -68,7 +44,7 @@ static VfLinearMask form_of_terms(const VfLinearSite *work)
     const VfAttention *site = work->site;
     VfLinearMask form = VF_LINEAR_MASK_NONE;
     for (int32_t i = 0; i < site->n_term; i++) {
-        if (!may_remove(&site->term[i]))
+        if (!vf_term_may_remove(&site->term[i]))
             continue;
         if (!is_row(site->term[i].value) || has_views(work))
             return VF_LINEAR_MASK_PAIRS;
@@ -94,7 +70,7 @@ static const char *why_not_terms(const VfLinearSite *work)
     if (vf_graph_opset(site->graph, vf_bytes("")) < WHERE_OPSET)
         return "the opset cannot compare masks";
     for (int32_t i = 0; i < site->n_term; i++) {
-        const char *why = may_remove(&site->term[i]) ? why_not_term(&site->term[i]) : NULL;
+        const char *why = vf_term_may_remove(&site->term[i]) ? why_not_term(&site->term[i]) : NULL;
         if (why != NULL)
             return why;
     }
@@ -120,8 +96,8 @@ const char *vf_linear_find_mask(VfLinearSite *work)
 static bool is_kept(const VfLogitTerm *term, double x)
 {
     if (term->node->op == VF_OP_WHERE)
-        return (x != 0.0) == (kept_slot(term->node) == 1);
-    return (is_taken_away(term) ? -x : x) > mask_level;
+        return (x != 0.0) == (term->slot == 1);
+    return (vf_term_is_taken(term) ? -x : x) > mask_level;
 }
 
 /* 1 for kept and 0 for removed keys, from a constant. */
@@ -145,9 +121,9 @@ static VfValue *const_factor(const VfLinearSite *work, const VfLogitTerm *term)
 static VfValue *kept_of(VfRewrite *rw, const VfLogitTerm *term)
 {
     VfValue *value = term->value;
-    bool is_away = is_taken_away(term);
+    bool is_away = vf_term_is_taken(term);
     if (term->node->op == VF_OP_WHERE)
-        return kept_slot(term->node) == 1 ? value : vf_rewrite_unary(rw, VF_OP_NOT, value);
+        return term->slot == 1 ? value : vf_rewrite_unary(rw, VF_OP_NOT, value);
     VfValue *level = vf_rewrite_scalar(rw, value->type.dtype, is_away ? -mask_level : mask_level,
                                        "mask_level");
     return vf_rewrite_binary(rw, is_away ? VF_OP_LESS : VF_OP_GREATER, value, level);
@@ -191,7 +167,7 @@ static VfValue *multiply_terms(const VfLinearSite *work, VfValue *x)
     for (int32_t i = work->path.n - 1; i >= 0; i--) {
         const VfNode *node = work->path.node[i];
         const VfLogitTerm *term = term_at(work->site, node);
-        if (term != NULL && may_remove(term))
+        if (term != NULL && vf_term_may_remove(term))
             x = multiply_term(work, x, term);
         else if (vf_is_mover(node) && !vf_is_carrier(node))
             x = repeat_view(work, node, x);

@@ -36,14 +36,19 @@ typedef enum VfMaskKind {
 /* A term applied to the logits. */
 typedef struct VfLogitTerm {
     VfNode *node;   /* Add, Sub, Where, Max, Mul, ... that applies it */
+    int32_t slot;   /* operand of it that carries the scores; -1: a fused operator */
     VfValue *value; /* the term (bias table, mask) or, for Where, the condition */
     bool is_mask;   /* holds values <= -100 or -inf, or is a condition; otherwise a bias */
-    double lowest;  /* smallest value if constant (of a Where: of the value put in), else NaN */
+    double lowest;  /* smallest value if constant (of a Where: of the value put in; of what is taken
+                     * from the scores: less its largest), else NaN */
 } VfLogitTerm;
 
 /* May the term take keys away from a softmax? A condition or low numbers do, and what is added or
  * subtracted at run time may; a maximum bounds the scores from below, a factor removes nothing. */
 bool vf_term_may_remove(const VfLogitTerm *term);
+
+/* Is the term taken from the scores, so that its numbers count the other way round? */
+bool vf_term_is_taken(const VfLogitTerm *term);
 
 enum { VF_ATTENTION_TERM_MAX = 6 };
 

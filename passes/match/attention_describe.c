@@ -63,6 +63,13 @@ static double lowest_of(VfValue *value)
     return vf_const_range(vf_skip_movers(value), &low, &high) ? low : (double)NAN;
 }
 
+/* The same of what is taken away. */
+static double lowest_of_taken(VfValue *value)
+{
+    double low, high;
+    return vf_const_range(vf_skip_movers(value), &low, &high) ? -high : (double)NAN;
+}
+
 /* Is a run-time term built like a mask: Where with a low constant, or Mul by a low number? */
 static bool is_mask_made(const VfValue *value, int32_t *budget)
 {
@@ -87,13 +94,14 @@ static bool is_mask_made(const VfValue *value, int32_t *budget)
     return false;
 }
 
-static void add_term(VfAttention *site, VfNode *node, VfValue *value, bool is_mask, double lowest)
+static void add_term(VfAttention *site, VfNode *node, int32_t slot, VfValue *value, bool is_mask,
+                     double lowest)
 {
     if (site->n_term == VF_ATTENTION_TERM_MAX || value == NULL)
         return;
     int32_t budget = MASK_VISIT_MAX;
     is_mask = is_mask || lowest <= mask_level || (isnan(lowest) && is_mask_made(value, &budget));
-    site->term[site->n_term++] = (VfLogitTerm){node, value, is_mask, lowest};
+    site->term[site->n_term++] = (VfLogitTerm){node, slot, value, is_mask, lowest};
     double low, high;
     bool is_nothing =
         vf_const_range(vf_skip_movers(value), &low, &high) && low == 0.0 && high == 0.0;
@@ -126,15 +134,18 @@ static void describe_step(VfAttention *site, VfNode *node, int32_t slot, int32_t
         if (other != NULL && is_temperature(other, node, axis))
             add_scale(site, node, (double)NAN, other);
         else
-            add_term(site, node, other, false, (double)NAN);
+            add_term(site, node, slot, other, false, (double)NAN);
+        return;
+    case VF_OP_SUB:
+        add_term(site, node, slot, other, false,
+                 slot == 0 ? lowest_of_taken(other) : lowest_of(other));
         return;
     case VF_OP_ADD:
-    case VF_OP_SUB:
     case VF_OP_MAX:
-        add_term(site, node, other, false, lowest_of(other));
+        add_term(site, node, slot, other, false, lowest_of(other));
         return;
     case VF_OP_WHERE:
-        add_term(site, node, vf_node_in(node, 0), true,
+        add_term(site, node, slot, vf_node_in(node, 0), true,
                  lowest_of(vf_node_in(node, slot == 1 ? 2 : 1)));
         return;
     default:

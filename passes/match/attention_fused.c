@@ -75,7 +75,7 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
     /* flags and integers tell which keys are seen */
     if (vf_const_range(value, &low, &high) && vf_dtype_info(value->type.dtype)->is_float)
         is_mask = low <= VF_MASK_LEVEL;
-    site->term[site->n_term++] = (VfLogitTerm){node, value, is_mask, low};
+    site->term[site->n_term++] = (VfLogitTerm){node, -1, value, is_mask, low};
     site->has_bias = site->has_bias || !is_mask;
     if (is_mask)
         site->mask = vf_value_const(value) ? VF_MASK_CONST : VF_MASK_RUNTIME;

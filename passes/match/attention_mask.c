@@ -13,8 +13,13 @@ enum { ANCESTOR_MAX = 64 };
 bool vf_term_may_remove(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
-    bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB;
+    bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB || op == VF_OP_MS_BIAS_SOFTMAX;
     return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest)));
+}
+
+bool vf_term_is_taken(const VfLogitTerm *term)
+{
+    return term->node->op == VF_OP_SUB && term->slot == 0;
 }
 
 /* Constant mask over the last two axes: is element [i, j] removed? For a Where the condition
@@ -23,6 +28,7 @@ typedef struct ConstMask {
     const VfTensor *tensor;
     bool is_condition;
     bool kept_when; /* condition that keeps the score */
+    bool is_taken;  /* taken from the scores */
 } ConstMask;
 
 static bool is_removed(const ConstMask *mask, size_t at)
@@ -30,7 +36,7 @@ static bool is_removed(const ConstMask *mask, size_t at)
     double x = vf_tensor_get_double(mask->tensor, at);
     if (mask->is_condition)
         return (x != 0.0) != mask->kept_when;
-    return x <= mask_level;
+    return (mask->is_taken ? -x : x) <= mask_level;
 }
 
 /* Exactly the keys after the query removed, in every matrix of the tensor. */
@@ -48,12 +54,6 @@ static bool is_triangle(const ConstMask *mask)
             return false;
     }
     return true;
-}
-
-static int32_t path_slot(const VfLogitTerm *term)
-{
-    /* Operand of the Where that carries the scores: the one that is not constant. */
-    return vf_value_const(vf_node_in(term->node, 1)) != NULL ? 2 : 1;
 }
 
 /* Flags of what a run-time term is made of, within a bounded neighbourhood. */
@@ -120,7 +120,7 @@ static bool is_causal_term(const VfLogitTerm *term)
     bool is_condition = term->node->op == VF_OP_WHERE;
     const VfTensor *tensor = const_behind_slices(term->value);
     if (tensor != NULL && tensor->dtype != VF_STRING) {
-        ConstMask mask = {tensor, is_condition, path_slot(term) == 1};
+        ConstMask mask = {tensor, is_condition, term->slot == 1, vf_term_is_taken(term)};
         if (is_condition && is_flipped(term->value))
             mask.kept_when = !mask.kept_when;
         return is_triangle(&mask);

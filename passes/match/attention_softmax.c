@@ -161,8 +161,13 @@ static VfStatus add_site(VfScan *scan, const Normaliser *norm, const VfScores *s
     site->key_axis = vf_axis_of(norm->axis, norm->logits->type.rank);
     VF_TRY(vf_describe_scores(scan, scores, values, site, err));
     if (norm->bias != NULL && site->n_term < VF_ATTENTION_TERM_MAX) {
-        site->term[site->n_term++] = (VfLogitTerm){norm->node, norm->bias, false, (double)NAN};
-        site->has_bias = true;
+        double low, high;
+        bool is_known = vf_const_range(vf_skip_movers(norm->bias), &low, &high);
+        bool is_mask = is_known && low <= VF_MASK_LEVEL;
+        site->term[site->n_term++] =
+            (VfLogitTerm){norm->node, 0, norm->bias, is_mask, is_known ? low : (double)NAN};
+        site->has_bias = site->has_bias || !is_mask;
+        vf_describe_mask(scan, site);
     }
     scan->is_taken[values->node->id] = true;
     scan->is_taken[scores->product.node->id] = true;

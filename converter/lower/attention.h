@@ -12,6 +12,8 @@ typedef struct VfLowAttention {
     VfLowValue *mask;      /* bool or additive, or NULL */
     VfLowValue *extra;     /* added as well, of finite numbers, or NULL */
     VfLowValue *n_valid;   /* B: keys that are no padding, or NULL */
+    VfLowValue *first;     /* B: place of the first query among the keys; NULL: n_past */
+    VfLowValue *sink;      /* H: a score without a key that takes part in the softmax; or NULL */
     double scale, softcap;
     bool is_causal;
     int64_t n_past;    /* keys before the first query */
@@ -33,5 +35,27 @@ VfStatus vf_low_join_heads(VfLower *cx, VfLowValue *x, VfLowValue **out, VfErr *
 
 /* `*sum` plus `bias`; `*sum` may be NULL. */
 VfStatus vf_low_add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr *err);
+
+/* Earlier keys or values `past` (B G P D, or NULL) before those of `*now`. */
+VfStatus vf_low_append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfErr *err);
+
+/* 0, 1, ..., n - 1 as i64. */
+VfStatus vf_low_count_up(VfLower *cx, int64_t n, VfLowValue **out, VfErr *err);
+
+/* --- rotary positions, op_rotary.c --- */
+
+typedef struct VfLowRotary {
+    VfLowValue *cos, *sin; /* a row for each place; without places B S half or S half */
+    VfLowValue *place;     /* S, or B S, or NULL */
+    int64_t size;          /* columns that are turned; 0: all */
+    bool is_interleaved;   /* partners stand side by side, not half the columns apart */
+} VfLowRotary;
+
+/* `x`, B H S D, turned by its places, into `y` of the same dims. */
+VfStatus vf_low_rotate(VfLower *cx, const VfLowRotary *r, VfLowValue *x, VfLowValue *y, VfErr *err);
+
+/* n places in a row from `first` on, which holds one number or one in each row; NULL: 0. */
+VfStatus vf_low_places_from(VfLower *cx, VfLowValue *first, int64_t n, VfLowValue **out,
+                            VfErr *err);
 
 #endif

@@ -107,15 +107,24 @@ static VfStatus distances(VfLower *cx, const VfLowAttention *x, int64_t offset, 
     return vf_low_const(cx, tensor, out, err);
 }
 
+VfStatus vf_low_count_up(VfLower *cx, int64_t n, VfLowValue **out, VfErr *err)
+{
+    int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)n + 1);
+    VF_TRY_ALLOC(list, err);
+    for (int64_t i = 0; i < n; i++)
+        list[i] = i;
+    return vf_low_const_i64(cx, (size_t)n, list, out, err);
+}
+
 /* Keys from `left` before a query to `right` behind it are seen; -1: no bound. */
 static VfStatus position_bias(VfLower *cx, const VfLowAttention *x, int64_t left, int64_t right,
                               VfLowValue **bias, VfErr *err)
 {
     VfLowValue *distance, *limit, *allowed, *shift = NULL;
-    VF_TRY(distances(cx, x, x->n_valid != NULL ? -x->q->dims[2] : x->n_past, &distance, err));
-    if (x->n_valid != NULL) {
-        const int64_t dims[4] = {(int64_t)x->n_valid->count, 1, 1, 1};
-        VF_TRY(vf_low_reshape(cx, x->n_valid, 4, dims, &shift, err));
+    VF_TRY(distances(cx, x, x->first != NULL ? 0 : x->n_past, &distance, err));
+    if (x->first != NULL) {
+        const int64_t dims[4] = {(int64_t)x->first->count, 1, 1, 1};
+        VF_TRY(vf_low_reshape(cx, x->first, 4, dims, &shift, err));
         VF_TRY(vf_low_binary(cx, "sub", distance, shift, &distance, err));
     }
     for (int side = 0; side < 2; side++) {
@@ -134,14 +143,9 @@ static VfStatus position_bias(VfLower *cx, const VfLowAttention *x, int64_t left
 /* Keys at and behind n_valid are padding. */
 static VfStatus padding_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **bias, VfErr *err)
 {
-    int64_t n_key = x->k->dims[2];
     const int64_t dims[4] = {(int64_t)x->n_valid->count, 1, 1, 1};
     VfLowValue *valid, *allowed, *place;
-    int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)n_key + 1);
-    VF_TRY_ALLOC(list, err);
-    for (int64_t i = 0; i < n_key; i++)
-        list[i] = i;
-    VF_TRY(vf_low_const_i64(cx, (size_t)n_key, list, &place, err));
+    VF_TRY(vf_low_count_up(cx, x->k->dims[2], &place, err));
     VF_TRY(vf_low_reshape(cx, x->n_valid, 4, dims, &valid, err));
     VF_TRY(vf_low_binary(cx, "less", place, valid, &allowed, err));
     VF_TRY(zero_or_masked(cx, allowed, x->q->dtype, &allowed, err));
@@ -175,6 +179,26 @@ static VfStatus clear_masked_rows(VfLower *cx, VfLowValue *bias, VfLowValue **p,
     return vf_low_where(cx, most, zero, *p, p, err);
 }
 
+/* softmax of B H S L, with one more score where there is a sink. */
+static VfStatus softmax_of(VfLower *cx, const VfLowAttention *x, VfLowValue *score,
+                           VfLowValue **p, VfErr *err)
+{
+    VfLowValue *list[2] = {score};
+    int64_t n_key = score->dims[3];
+    if (x->sink == NULL)
+        return vf_low_softmax(cx, "softmax", score, 3, p, err);
+    const int64_t own[4] = {1, score->dims[1], 1, 1};
+    const int64_t dims[4] = {score->dims[0], score->dims[1], score->dims[2], 1};
+    if ((int64_t)x->sink->count != own[1])
+        return vf_low_refuse(err, "a sink of another form");
+    VF_TRY(vf_low_reshape(cx, x->sink, 4, own, &list[1], err));
+    VF_TRY(vf_low_cast(cx, list[1], score->dtype, &list[1], err));
+    VF_TRY(vf_low_expand(cx, list[1], 4, dims, &list[1], err));
+    VF_TRY(vf_low_concat(cx, 2, list, 3, &score, err));
+    VF_TRY(vf_low_softmax(cx, "softmax", score, 3, p, err));
+    return vf_low_slice(cx, *p, 3, 0, n_key, p, err);
+}
+
 VfStatus vf_low_attend(VfLower *cx, VfLowAttention *x, VfErr *err)
 {
     static const int64_t swap[4] = {0, 1, 3, 2}, by_token[4] = {0, 2, 1, 3};
@@ -198,7 +222,7 @@ VfStatus vf_low_attend(VfLower *cx, VfLowAttention *x, VfErr *err)
         VF_TRY(vf_low_binary(cx, "add", score, bias, &score, err));
     x->stage[2] = score;
     VF_TRY(vf_low_cast(cx, score, x->softmax_dtype, &p, err));
-    VF_TRY(vf_low_softmax(cx, "softmax", p, 3, &p, err));
+    VF_TRY(softmax_of(cx, x, p, &p, err));
     VF_TRY(vf_low_cast(cx, p, score->dtype, &p, err));
     /* A plain causal mask lets every query see itself. */
     if (bias != NULL && (x->mask != NULL || x->n_valid != NULL || x->window[0] >= 0 ||
@@ -208,7 +232,7 @@ VfStatus vf_low_attend(VfLower *cx, VfLowAttention *x, VfErr *err)
     return grouped_product(cx, p, x->v, 1, by_token, &x->out, err);
 }
 
-static VfStatus append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfErr *err)
+VfStatus vf_low_append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfErr *err)
 {
     VfLowValue *list[2] = {past, *now};
     if (past == NULL)
@@ -218,7 +242,7 @@ static VfStatus append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfE
     return vf_low_concat(cx, 2, list, 2, now, err);
 }
 
-static VfStatus read_attention(const VfLowCall *call, VfLowAttention *x, VfErr *err)
+static VfStatus read_attention(VfLower *cx, const VfLowCall *call, VfLowAttention *x, VfErr *err)
 {
     const VfNode *node = call->node;
     x->is_causal = vf_node_int(node, "is_causal") != 0;
@@ -237,7 +261,12 @@ static VfStatus read_attention(const VfLowCall *call, VfLowAttention *x, VfErr *
     if (x->n_valid != NULL && (x->n_valid->dtype != VF_I64 || vf_low_in(call, 4) != NULL ||
                                (int64_t)x->n_valid->count != x->q->dims[0]))
         return vf_low_refuse(err, "nonpad_kv_seqlen of another form");
-    return VF_OK;
+    if (x->n_valid == NULL)
+        return VF_OK;
+    /* the last query stands at the last key that is no padding */
+    VfLowValue *n_query;
+    VF_TRY(vf_low_int(cx, x->q->dims[2], &n_query, err));
+    return vf_low_binary(cx, "sub", x->n_valid, n_query, &x->first, err);
 }
 
 VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -250,10 +279,10 @@ VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_split_heads(cx, call->in[0], heads, &x.q, err));
     VF_TRY(vf_low_split_heads(cx, call->in[1], groups, &x.k, err));
     VF_TRY(vf_low_split_heads(cx, call->in[2], groups, &x.v, err));
-    VF_TRY(read_attention(call, &x, err));
+    VF_TRY(read_attention(cx, call, &x, err));
     x.n_past = vf_low_in(call, 4) != NULL && call->in[4]->rank == 4 ? call->in[4]->dims[2] : 0;
-    VF_TRY(append_past(cx, vf_low_in(call, 4), &x.k, err));
-    VF_TRY(append_past(cx, vf_low_in(call, 5), &x.v, err));
+    VF_TRY(vf_low_append_past(cx, vf_low_in(call, 4), &x.k, err));
+    VF_TRY(vf_low_append_past(cx, vf_low_in(call, 5), &x.v, err));
     VF_TRY(vf_low_attend(cx, &x, err));
     call->out[0] = x.out;
     if (is_flat)

@@ -31,14 +31,10 @@ static VfStatus finish(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *e
 static VfStatus keys_between(VfLower *cx, VfLowValue *seen, const VfLowAttention *x,
                              VfLowValue **out, VfErr *err)
 {
-    int64_t n_key = x->k->dims[2], batch = x->q->dims[0];
+    int64_t batch = x->q->dims[0];
     const int64_t dims[4] = {batch, 1, 1, 1};
     VfLowValue *place, *bound, *after;
-    int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)n_key + 1);
-    VF_TRY_ALLOC(list, err);
-    for (int64_t i = 0; i < n_key; i++)
-        list[i] = i;
-    VF_TRY(vf_low_const_i64(cx, (size_t)n_key, list, &place, err));
+    VF_TRY(vf_low_count_up(cx, x->k->dims[2], &place, err));
     VF_TRY(vf_low_cast(cx, seen, VF_I64, &seen, err));
     VF_TRY(vf_low_slice(cx, seen, 0, 0, batch, &bound, err));
     VF_TRY(vf_low_reshape(cx, bound, 4, dims, &bound, err));

@@ -103,6 +103,14 @@ VfStatus vf_infer_rotary_embedding(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* com.microsoft: the caches of keys and values, results 1 and 2. */
+static VfStatus set_caches(const VfInferCx *cx, const VfDim four[4], int32_t n_cache)
+{
+    for (int32_t i = 1; i <= n_cache; i++)
+        VF_TRY(set_four(cx, i, vf_infer_dtype_of(cx, 0), four));
+    return VF_OK;
+}
+
 /* com.microsoft: operand 0 [B, S, hidden in], weight [hidden in, Q + K + V]. */
 VfStatus vf_infer_ms_attention(const VfInferCx *cx)
 {
@@ -117,6 +125,41 @@ VfStatus vf_infer_ms_attention(const VfInferCx *cx)
         dims[2] = vf_dim(sizes.value[2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
     return VF_OK;
+}
+
+/* Rows of the cache of GroupQueryAttention: those given, or all tokens where these are more. */
+static VfDim cache_rows(const VfInferCx *cx, VfDim queries)
+{
+    VfDim given = vf_infer_dim_of(cx, 3, 2);
+    int64_t total;
+    if (vf_infer_in(cx, 3) == NULL)
+        return queries;
+    if (!vf_dim_is_known(given) || !vf_infer_int_of(cx, 6, &total))
+        return vf_dim_unknown();
+    return vf_dim(given.k > total ? given.k : total);
+}
+
+/* com.microsoft: queries [B, S, H*D] with keys [B, S, G*D], or all packed [B, S, (H + 2 G)*D];
+ * caches [B, G, C, D]. */
+VfStatus vf_infer_ms_group_query_attention(const VfInferCx *cx)
+{
+    const VfType *q = vf_infer_shape_of(cx, 0);
+    VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    VfDim heads, groups;
+    bool is_packed = vf_infer_in(cx, 1) == NULL;
+    VF_TRY(head_count(cx, "num_heads", &heads));
+    VF_TRY(head_count(cx, "kv_num_heads", &groups));
+    for (int32_t i = 0; i < 3; i++)
+        vf_infer_set_dtype(cx, i, dtype);
+    if (q == NULL)
+        return VF_OK;
+    VF_TRY(vf_infer_need_rank(cx, 0, 3, 3));
+    VfDim *dims = vf_infer_copy_dims(cx, 3, q->dims), width;
+    VF_TRY_ALLOC(dims, cx->err);
+    VF_TRY(head_width(cx, 0, is_packed ? vf_dim(heads.k + 2 * groups.k) : heads, &width));
+    dims[2] = vf_dim_mul(cx->symbols, heads, width);
+    vf_infer_set(cx, 0, dtype, 3, dims);
+    return set_caches(cx, (VfDim[4]){dims[0], groups, cache_rows(cx, dims[1]), width}, 2);
 }
 
 /* com.microsoft: queries [B, S, H*D] with values [B, L, H*E] or [B, H, L, E], or keys packed with

@@ -1,6 +1,6 @@
 /* One row of an inference test: operator, attributes, operands, results, all as text.
  *
- *   op     "Reshape" (opset 17), "Softmax/11"
+ *   op     "Reshape" (opset 17), "Softmax/11", "com.microsoft::Gelu" (opset 1)
  *   attrs  "axis=1 perm=[0,2,1] mode='wrap' alpha=0.5"
  *   in     operands joined by "; ": "f32[batch, 197, 192]" a type, "f32[...]" unknown rank, "-"
  * omitted, "i64{0, -1, heads}" a vector of known contents, "i64(3)" a scalar; "seq(f32[2])" a
@@ -183,13 +183,15 @@ static inline VfNode *infer_node(VfModel *model, const InferCase *row, int32_t n
             operand[i] = vf_graph_add_input(model->graph, vf_bytes(""), in[i]->type);
     for (int32_t i = 0; i < INFER_CASE_MAX; i++)
         names[i] = vf_bytes("r");
-    const char *slash = strchr(row->op, '/');
+    const char *colons = strstr(row->op, "::"), *name = colons ? colons + 2 : row->op;
+    VfBytes domain = {row->op, colons ? (size_t)(colons - row->op) : 0};
+    const char *slash = strchr(name, '/');
     VfOpset *opset = VF_NEW(model->arena, VfOpset);
-    *opset = (VfOpset){vf_bytes(""), slash ? atoi(slash + 1) : 17};
+    *opset = (VfOpset){domain, slash ? atoi(slash + 1) : colons ? 1 : 17};
     model->opset = opset;
     model->n_opset = 1;
-    VfBytes op = {row->op, slash ? (size_t)(slash - row->op) : strlen(row->op)};
-    VfNode *node = vf_node_new(model->graph, vf_bytes(""), op, n_in, operand,
+    VfBytes op = {name, slash ? (size_t)(slash - name) : strlen(name)};
+    VfNode *node = vf_node_new(model->graph, domain, op, n_in, operand,
                                infer_count_results(row->out), names);
     ck_assert_ptr_nonnull(node);
     infer_set_attrs(node, row->attrs);

@@ -86,6 +86,18 @@ static const InferCase layers[] = {
      "f32[b, 4, n, 16]; f32[b, 4, m, 16]; f32[b, 4, m, 16]; -; f32[b, 4, p, 16]; f32[b, 4, p, 16]",
      "f32[b, 4, n, 16]; f32[b, 4, m+p, 16]"},
     {"Attention/23", "", "f32[b, n, 64]; f32[b, m, 32]; f32[b, m, 32]", "invalid"},
+    {"com.microsoft::GroupQueryAttention", "num_heads=4 kv_num_heads=2",
+     "f32[b, n, 64]; f32[b, n, 32]; f32[b, n, 32]; -; -; i32[b]; i32[1]",
+     "f32[b, n, 64]; f32[b, 2, n, 16]; f32[b, 2, n, 16]"},
+    {"com.microsoft::GroupQueryAttention", "num_heads=4 kv_num_heads=2",
+     "f32[b, n, 128]; -; -; f32[b, 2, 7, 16]; f32[b, 2, 7, 16]; i32[b]; i32{9}",
+     "f32[b, n, 64]; f32[b, 2, 9, 16]; f32[b, 2, 9, 16]"},
+    {"com.microsoft::GroupQueryAttention", "num_heads=4 kv_num_heads=2",
+     "f32[b, n, 60]; f32[b, n, 32]; f32[b, n, 32]; f32[b, 2, p, 15]; f32[b, 2, p, 15]; i32[b]; "
+     "i32[1]",
+     "f32[b, n, 60]; f32[b, 2, ?, 15]"},
+    {"com.microsoft::GroupQueryAttention", "num_heads=3 kv_num_heads=1",
+     "f32[b, n, 64]; f32[b, n, 32]; f32[b, n, 32]; -; -; i32[b]; i32[1]", "invalid"},
     {"Attention/23", "", "f32[b, n]; f32[b, m, 32]; f32[b, m, 32]", "invalid"},
 };
 

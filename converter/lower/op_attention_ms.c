@@ -9,6 +9,7 @@
 
 #include "passes/ir/attr.h"
 
+/* Results that are not there yet are not made. */
 static VfStatus finish(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *err)
 {
     const VfNode *node = call->node;
@@ -19,7 +20,7 @@ static VfStatus finish(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *e
     if (vf_node_attr(node, "scale") != NULL && fabs(vf_node_float(node, "scale")) > 0)
         x->scale = vf_node_float(node, "scale");
     for (int32_t i = 1; i < call->n_out; i++)
-        if (vf_low_has_out(call, i))
+        if (vf_low_has_out(call, i) && call->out[i] == NULL)
             return vf_low_refuse(err, "result %d", i);
     VF_TRY(vf_low_attend(cx, x, err));
     return vf_low_join_heads(cx, x->out, &call->out[0], err);
@@ -95,6 +96,31 @@ static VfStatus read_widths(const VfLowCall *call, int64_t all, int64_t size[3],
     return rest == 0 ? VF_OK : vf_low_refuse(err, "weights that do not divide in three");
 }
 
+/* Keys, then values, in one operand: past 2 x B x heads x P x D, and the same of all tokens. */
+static VfStatus keep_both(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *err)
+{
+    VfLowValue *past = vf_low_in(call, 4), **part[2] = {&x->k, &x->v}, *list[2];
+    if (past != NULL && past->rank != 5)
+        return vf_low_refuse(err, "a cache of %d axes", past->rank);
+    x->n_past = past != NULL ? past->dims[3] : 0;
+    for (int32_t i = 0; i < 2; i++) {
+        VfLowValue *own = NULL;
+        if (past != NULL) {
+            VF_TRY(vf_low_slice(cx, past, 0, i, 1, &own, err));
+            VF_TRY(vf_low_reshape(cx, own, 4, past->dims + 1, &own, err));
+        }
+        VF_TRY(vf_low_append_past(cx, own, part[i], err));
+        const int64_t dims[5] = {1, x->k->dims[0], x->k->dims[1], x->k->dims[2],
+                                 (*part[i])->dims[3]};
+        VF_TRY(vf_low_reshape(cx, *part[i], 5, dims, &list[i], err));
+    }
+    if (!vf_low_has_out(call, 1))
+        return VF_OK;
+    if (x->k->dims[3] != x->v->dims[3])
+        return vf_low_refuse(err, "a cache of keys and values of different width");
+    return vf_low_concat(cx, 2, list, 0, &call->out[1], err);
+}
+
 /* input B x S x C, weights C x (Q + K + V), bias; a number for each score is added. */
 VfStatus vf_lower_ms_attention(VfLower *cx, VfLowCall *call, VfErr *err)
 {
@@ -102,9 +128,8 @@ VfStatus vf_lower_ms_attention(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowAttention x = {.mask = vf_low_in(call, 5)};
     VfLowValue **part[3] = {&x.q, &x.k, &x.v};
     int64_t heads = vf_node_int(call->node, "num_heads"), begin = 0, size[3];
-    if (vf_low_in(call, 4) != NULL || vf_low_in(call, 6) != NULL ||
-        vf_node_int(call->node, "do_rotary") != 0)
-        return vf_low_refuse(err, "a cache or rotary positions");
+    if (vf_low_in(call, 6) != NULL || vf_node_int(call->node, "do_rotary") != 0)
+        return vf_low_refuse(err, "a shared cache or rotary positions");
     if (in->rank != 3 || w->rank != 2 || w->dims[0] != in->dims[2])
         return vf_low_refuse(err, "operands of another form");
     VF_TRY(read_widths(call, w->dims[1], size, err));
@@ -117,6 +142,7 @@ VfStatus vf_lower_ms_attention(VfLower *cx, VfLowCall *call, VfErr *err)
         VF_TRY(vf_low_split_heads(cx, *part[i], heads, part[i], err));
         begin += size[i];
     }
+    VF_TRY(keep_both(cx, call, &x, err));
     VF_TRY(add_seen(cx, call, vf_low_in(call, 3), &x, err));
     return finish(cx, call, &x, err);
 }
@@ -163,15 +189,30 @@ static VfStatus add_part_bias(VfLower *cx, VfLowValue *bias, int64_t *begin, VfL
     return vf_low_binary(cx, "add", *x, own, x, err);
 }
 
+/* past_key, past_value B x heads x P x D, and the same of all tokens. */
+static VfStatus keep_each(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *err)
+{
+    VfLowValue **part[2] = {&x->k, &x->v};
+    x->n_past = -x->k->dims[2];
+    for (int32_t i = 0; i < 2; i++) {
+        VF_TRY(vf_low_append_past(cx, vf_low_in(call, 6 + i), part[i], err));
+        if (vf_low_has_out(call, 1 + i))
+            call->out[1 + i] = *part[i];
+    }
+    x->n_past += x->k->dims[2];
+    return VF_OK;
+}
+
 /* query, key, value B x S x hidden each, or packed; a bias of all three in one vector, of which
- * operands that are split in heads have theirs already. */
+ * operands that are split in heads have theirs already. A causal flag between fewer queries than
+ * keys is refused: ONNX Runtime lets the last query see all keys then. */
 VfStatus vf_lower_ms_multi_head(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *bias = vf_low_in(call, 3);
     VfLowAttention x = {.mask = vf_low_in(call, 5)};
     VfLowValue **part[3] = {&x.q, &x.k, &x.v};
     int64_t begin = 0;
-    for (int32_t i = 6; i < call->n_in; i++)
+    for (int32_t i = 8; i < call->n_in; i++)
         if (vf_low_in(call, i) != NULL)
             return vf_low_refuse(err, "operand %d", i);
     for (int32_t i = 0; i < 3; i++) {
@@ -180,8 +221,10 @@ VfStatus vf_lower_ms_multi_head(VfLower *cx, VfLowCall *call, VfErr *err)
         if (bias != NULL && !is_split)
             VF_TRY(add_part_bias(cx, bias, &begin, part[i], err));
     }
-    if (vf_node_int(call->node, "unidirectional") != 0 && x.q->dims[2] != x.k->dims[2])
-        return vf_low_refuse(err, "causal attention between different numbers of tokens");
+    if (vf_node_int(call->node, "unidirectional") != 0 && x.q->dims[2] < x.k->dims[2])
+        return vf_low_refuse(err, "causal attention of %lld queries and %lld keys",
+                             (long long)x.q->dims[2], (long long)x.k->dims[2]);
+    VF_TRY(keep_each(cx, call, &x, err));
     VF_TRY(add_seen(cx, call, vf_low_in(call, 4), &x, err));
     return finish(cx, call, &x, err);
 }

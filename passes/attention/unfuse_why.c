@@ -19,6 +19,13 @@ static bool is_not_zero(const VfNode *node, const char *name)
     return vf_node_attr(node, name) != NULL && fabs(vf_node_float(node, name)) > 0.0;
 }
 
+/* Of fewer queries than keys ONNX Runtime lets the last query see all keys. */
+static bool may_be_fewer(VfDim queries, VfDim keys)
+{
+    bool are_known = vf_dim_is_known(queries) && vf_dim_is_known(keys);
+    return are_known ? queries.k < keys.k : !vf_dim_is_same(queries, keys);
+}
+
 static bool may_be_same(VfDim a, VfDim b)
 {
     return !vf_dim_is_known(a) || !vf_dim_is_known(b) || a.k == b.k;
@@ -134,8 +141,8 @@ static const char *why_not_microsoft(const VfAttention *site)
     if (packing == VF_UNFUSE_WEIGHTS &&
         (vf_node_in(node, 1) == NULL || vf_node_in(node, 1)->type.rank != 2))
         return "the rank of the fused operator's weights is not known";
-    if (site->is_causal && node->op != VF_OP_MS_ATTENTION && !vf_dim_is_same(site->n_q, site->n_k))
-        return "the fused operator is causal between tokens that may differ in number";
+    if (site->is_causal && node->op != VF_OP_MS_ATTENTION && may_be_fewer(site->n_q, site->n_k))
+        return "the fused operator is causal, with queries that may be fewer than the keys";
     return vf_unfuse_widths(node, vf_fused_heads(node), width)
                ? NULL
                : "the heads or widths of the fused operator are not known";

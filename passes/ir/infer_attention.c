@@ -103,14 +103,6 @@ VfStatus vf_infer_rotary_embedding(const VfInferCx *cx)
     return VF_OK;
 }
 
-/* com.microsoft: the caches of keys and values, results 1 and 2. */
-static VfStatus set_caches(const VfInferCx *cx, const VfDim four[4], int32_t n_cache)
-{
-    for (int32_t i = 1; i <= n_cache; i++)
-        VF_TRY(set_four(cx, i, vf_infer_dtype_of(cx, 0), four));
-    return VF_OK;
-}
-
 /* com.microsoft: operand 0 [B, S, hidden in], weight [hidden in, Q + K + V]. */
 VfStatus vf_infer_ms_attention(const VfInferCx *cx)
 {
@@ -124,6 +116,16 @@ VfStatus vf_infer_ms_attention(const VfInferCx *cx)
     if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
         dims[2] = vf_dim(sizes.value[2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
+    VfDim *both = vf_infer_new_dims(cx, 5), heads;
+    VF_TRY_ALLOC(both, cx->err);
+    VF_TRY(head_count(cx, "num_heads", &heads));
+    VfDim past = vf_infer_in(cx, 4) != NULL ? vf_infer_dim_of(cx, 4, 3) : vf_dim(0);
+    both[0] = vf_dim(2);
+    both[1] = dims[0];
+    both[2] = heads;
+    both[3] = vf_dim_add(cx->symbols, past, dims[1]);
+    both[4] = vf_infer_over(cx, dims[2], heads.k);
+    vf_infer_set(cx, 1, vf_infer_dtype_of(cx, 0), 5, both);
     return VF_OK;
 }
 
@@ -159,7 +161,30 @@ VfStatus vf_infer_ms_group_query_attention(const VfInferCx *cx)
     VF_TRY(head_width(cx, 0, is_packed ? vf_dim(heads.k + 2 * groups.k) : heads, &width));
     dims[2] = vf_dim_mul(cx->symbols, heads, width);
     vf_infer_set(cx, 0, dtype, 3, dims);
-    return set_caches(cx, (VfDim[4]){dims[0], groups, cache_rows(cx, dims[1]), width}, 2);
+    for (int32_t i = 1; i < 3; i++)
+        VF_TRY(set_four(cx, i, dtype,
+                        (VfDim[4]){dims[0], groups, cache_rows(cx, dims[1]), width}));
+    return VF_OK;
+}
+
+/* Of one cache: [B, H, P + L, D]. Operands 1 and 2 tell L and D, or the one that packs them. */
+static VfStatus set_multi_head_caches(const VfInferCx *cx, VfDim batch)
+{
+    VfDim heads;
+    VF_TRY(head_count(cx, "num_heads", &heads));
+    for (int32_t i = 1; i < 3; i++) {
+        int32_t slot = vf_infer_in(cx, i) != NULL ? i : vf_infer_in(cx, 1) != NULL ? 1 : 0;
+        const VfType *x = vf_infer_shape_of(cx, slot);
+        if (x == NULL || x->rank < 3)
+            continue;
+        VfDim width = x->dims[x->rank - 1];
+        VfDim past = vf_infer_in(cx, 5 + i) != NULL ? vf_infer_dim_of(cx, 5 + i, 2) : vf_dim(0);
+        VfDim all = vf_dim_add(cx->symbols, past, x->dims[x->rank == 4 ? 2 : 1]);
+        if (x->rank == 3)
+            width = vf_infer_over(cx, width, heads.k);
+        VF_TRY(set_four(cx, i, vf_infer_dtype_of(cx, 0), (VfDim[4]){batch, heads, all, width}));
+    }
+    return VF_OK;
 }
 
 /* com.microsoft: queries [B, S, H*D] with values [B, L, H*E] or [B, H, L, E], or keys packed with
@@ -180,7 +205,7 @@ VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
     if (from->rank > 3)
         dims[2] = vf_dim_mul(cx->symbols, dims[2], from->dims[from->rank == 4 ? 1 : 2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
-    return VF_OK;
+    return set_multi_head_caches(cx, dims[0]);
 }
 
 /* Operators whose first result is like their first operand, whatever the others are. */

@@ -63,11 +63,13 @@ static void add_stats(Run *run, const VfPassStats *stats)
 }
 
 /* Run one pass. An item without edits left the model as it was, so it needs no check. */
-static VfStatus run_pass(Run *run, const VfPipelineItem *item, int32_t n_edit_max, VfErr *err)
+static VfStatus run_pass(Run *run, const VfPipelineItem *item, bool is_item, int32_t n_edit_max,
+                         VfErr *err)
 {
     const VfJournal *journal = run->journal;
     VfPassStats stats = {
-        .pass = item->pass, .first_edit = journal->n_edit, .first_refusal = journal->n_refusal};
+        .pass = item->pass, .is_item = is_item,
+        .first_edit = journal->n_edit, .first_refusal = journal->n_refusal};
     VfPassCx cx = {.model = run->model,
                    .journal = run->journal,
                    .arena = run->arena,
@@ -80,6 +82,7 @@ static VfStatus run_pass(Run *run, const VfPipelineItem *item, int32_t n_edit_ma
                    .pass = item->pass->name,
                    .n_edit_max = n_edit_max};
     double start = now();
+    cx.sites.seen = is_item ? run->options->seen : NULL;
     if (item->pass->run(&cx, err) != VF_OK)
         return vf_context(err, "pass '%s'", item->pass->name);
     vf_arena_reset(run->arena);
@@ -110,7 +113,7 @@ static VfStatus run_cleanup_pass(Run *run, const VfPass *pass, VfErr *err)
                                       : vf_option_defaults(pass->option, item.options, arena, err);
     }
     if (status == VF_OK)
-        status = run_pass(run, &item, -1, err);
+        status = run_pass(run, &item, false, -1, err);
     vf_arena_free(arena);
     return status;
 }
@@ -137,7 +140,7 @@ static VfStatus run_items(Run *run, const VfPipeline *pipeline, VfErr *err)
         int32_t limit;
         if (left < 0 || __builtin_add_overflow(n_edit, left, &limit))
             limit = -1;
-        VF_TRY(run_pass(run, &pipeline->item[i], limit, err));
+        VF_TRY(run_pass(run, &pipeline->item[i], true, limit, err));
         if (left >= 0)
             left -= run->journal->n_edit - n_edit;
     }

@@ -49,6 +49,7 @@ typedef struct VfPipelineOptions {
     const VfArrayReader *arrays;      /* may be NULL */
     const VfLog *log;
     int32_t stop_after; /* edits of the named passes; -1: no limit */
+    VfSitesSeen *seen;  /* collects the sites that passes of the pipeline ask for; may be NULL */
     bool cleanup;       /* run clean-up passes before and after (false for "none") */
     /* Called after each pass (also clean-up), may be NULL: --print-after, reports, numeric effect.
      */
@@ -61,6 +62,7 @@ typedef struct VfPassStats {
     const VfPass *pass;
     int32_t first_edit, n_edit; /* range in the journal */
     int32_t first_refusal, n_refusal;
+    bool is_item; /* of the pipeline; else it ran as clean-up */
     double seconds;
 } VfPassStats;
 

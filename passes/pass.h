@@ -20,6 +20,7 @@ typedef enum VfExactness {
 typedef struct VfSites {
     const char
         *spec; /* "all", "0-5,9", a name glob, "windows-only", "global-only"; NULL is "all" */
+    struct VfSitesSeen *seen; /* filled with the sites a pass asks for; NULL: nobody wants them */
 } VfSites;
 
 /* Facts of one site that selection needs. */
@@ -28,6 +29,21 @@ typedef struct VfSiteFacts {
     const char *label; /* name matched by a glob */
     bool is_window;
 } VfSiteFacts;
+
+/* The sites of a pass: those it asked to be selected, by number, each once with the name it had
+ * first. What has no number is left out. */
+typedef struct VfSeenSite {
+    int32_t index;
+    const char *label; /* in the arena of the list */
+    bool is_selected;
+} VfSeenSite;
+
+typedef struct VfSitesSeen {
+    VfArena *arena;
+    VfSeenSite *site; /* in the order in which they were asked for */
+    int32_t n_site;
+    size_t capacity;
+} VfSitesSeen;
 
 typedef struct VfPassCx {
     VfModel *model;
@@ -58,7 +74,7 @@ typedef struct VfPass {
     VfStatus (*run)(VfPassCx *cx, VfErr *err);
 } VfPass;
 
-/* Is the site selected? VF_USAGE for a malformed selection. */
+/* Is the site selected? VF_USAGE for a malformed selection. Notes the site in sites->seen. */
 VfStatus vf_sites_select(const VfSites *sites, const VfSiteFacts *site, bool *selected, VfErr *err);
 
 /* May the pass still edit (--stop-after)? */

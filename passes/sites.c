@@ -80,6 +80,23 @@ static VfStatus select_part(const char *text, size_t size, const VfSiteFacts *si
     return VF_OK;
 }
 
+static VfStatus note_site(VfSitesSeen *seen, const VfSiteFacts *site, bool is_selected, VfErr *err)
+{
+    if (seen == NULL || site->index < 0)
+        return VF_OK;
+    for (int32_t i = 0; i < seen->n_site; i++)
+        if (seen->site[i].index == site->index)
+            return VF_OK;
+    void *items = seen->site;
+    VF_TRY(vf_arena_grow(seen->arena, &items, &seen->capacity, (size_t)seen->n_site + 1,
+                         sizeof *seen->site, err));
+    seen->site = items;
+    const char *label = vf_arena_string(seen->arena, site->label);
+    VF_TRY_ALLOC(label, err);
+    seen->site[seen->n_site++] = (VfSeenSite){site->index, label, is_selected};
+    return VF_OK;
+}
+
 VfStatus vf_sites_select(const VfSites *sites, const VfSiteFacts *site, bool *selected, VfErr *err)
 {
     *selected = sites->spec == NULL;
@@ -89,5 +106,5 @@ VfStatus vf_sites_select(const VfSites *sites, const VfSiteFacts *site, bool *se
         VF_TRY(select_part(part, size, site, selected, err));
         part = comma != NULL ? comma + 1 : NULL;
     }
-    return VF_OK;
+    return note_site(sites->seen, site, *selected, err);
 }

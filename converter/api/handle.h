@@ -53,7 +53,7 @@ struct VitfoldReport {
 VfStatus vf_report_begin(const char *schema, VitfoldReport **report, VfErr *err);
 
 /* Close both renderings and hand the report over, or free it if `status` or closing failed.
- * VF_DIFFERS counts as success. Returns `status`, or why closing failed. */
+ * VF_DIFFERS and VF_CANCELLED count as success. Returns `status`, or why closing failed. */
 VfStatus vf_report_finish(VitfoldReport *report, VfStatus status, VitfoldReport **out, VfErr *err);
 
 /* --- model.c --- */
@@ -86,6 +86,17 @@ bool vf_is_required_input(const VfValue *input);
 const char *vf_show(VfArena *arena, VfBytes name);
 
 /* --- transform.c --- */
+
+/* What a search for guilty or harmless sites asks of the passes, beside their options. */
+typedef struct VfSiteSearch {
+    const char *sites; /* in place of those that the only pass names; NULL: as it is written */
+    VfSitesSeen *seen; /* filled, may be NULL */
+    VfBytes recipe;    /* text of a recipe in place of the passes; empty: none */
+} VfSiteSearch;
+
+/* vitfold_transform without a report. `search` may be NULL. */
+VfStatus vf_run_passes(VitfoldModel *model, const VitfoldPassOptions *options,
+                       const VfSiteSearch *search, VfErr *err);
 
 /* "exact", "rounding", "retrained". */
 const char *vf_exactness_name(VfExactness exactness);

@@ -21,7 +21,7 @@ VfStatus vf_report_begin(const char *schema, VitfoldReport **result, VfErr *err)
 VfStatus vf_report_finish(VitfoldReport *report, VfStatus status, VitfoldReport **out, VfErr *err)
 {
     VfStatus closed = VF_OK;
-    if (status == VF_OK || status == VF_DIFFERS) {
+    if (status == VF_OK || status == VF_DIFFERS || status == VF_CANCELLED) {
         closed = vf_json_finish(&report->json, &report->document, err);
         if (closed == VF_OK)
             closed = vf_text_get(&report->out, &report->text, err);

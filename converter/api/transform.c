@@ -54,24 +54,39 @@ static VfStatus after_pass(void *self, const VfPass *pass, const VfModel *ir, Vf
     return vf_effect_add(watch->model->effect, watch->model, pass->name, err);
 }
 
+static VfStatus read_recipe(VitfoldModel *model, const VitfoldPassOptions *options,
+                            const VfSiteSearch *search, VfPipeline *pipeline, VfErr *err)
+{
+    const char *name = options->recipe != NULL ? options->recipe : "recipe";
+    if (search->recipe.size > 0)
+        VF_TRY(vf_recipe_read(model->arena, search->recipe, name, model->recipe, err));
+    else
+        VF_TRY(vf_recipe_load(model->arena, name, model->recipe, err));
+    return vf_recipe_pipeline(model->arena, model->recipe, name, options->skip, pipeline, err);
+}
+
 /* The pipeline that is asked for, by words or by recipe, and its recipe. */
 static VfStatus choose_passes(VitfoldModel *model, const VitfoldPassOptions *options,
-                              VfPipeline *pipeline, VfErr *err)
+                              const VfSiteSearch *search, VfPipeline *pipeline, VfErr *err)
 {
     const char *words = options->passes == NULL ? "default" : options->passes;
+    bool has_recipe = options->recipe != NULL || search->recipe.size > 0;
     if (options->passes != NULL && options->recipe != NULL)
         return vf_fail(err, VF_USAGE, "passes are named and a recipe is given: one of both");
     model->recipe = VF_NEW(model->arena, VfRecipe);
     VF_TRY_ALLOC(model->recipe, err);
-    model->has_implied = options->recipe != NULL || strcmp(words, "default") == 0;
-    if (options->recipe != NULL) {
-        VF_TRY(vf_recipe_load(model->arena, options->recipe, model->recipe, err));
-        VF_TRY(vf_recipe_pipeline(model->arena, model->recipe, options->recipe, options->skip,
-                                  pipeline, err));
+    model->has_implied = has_recipe || strcmp(words, "default") == 0;
+    if (has_recipe) {
+        VF_TRY(read_recipe(model, options, search, pipeline, err));
     } else {
         model->recipe->is_bare = strcmp(words, "none") == 0;
         VF_TRY(vf_pipeline_parse(model->arena, words, options->skip, pipeline, err));
     }
+    if (search->sites != NULL && pipeline->n_item != 1)
+        return vf_fail(err, VF_USAGE, "'%s' is %d passes, sites are those of one", words,
+                       pipeline->n_item);
+    if (search->sites != NULL)
+        pipeline->item[0].sites.spec = search->sites;
     return vf_recipe_describe(model->arena, pipeline, options->skip, model->recipe, err);
 }
 
@@ -104,11 +119,12 @@ static VfStatus begin_effect(VitfoldModel *model, const VitfoldPassOptions *opti
     return vf_effect_new(model, options->effect_in, &options->effect_run, &model->effect, err);
 }
 
-static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options, VfErr *err)
+static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *options,
+                             const VfSiteSearch *search, VfErr *err)
 {
     VfPipeline pipeline;
     Watch watch = {options, model, options->print != NULL && options->print_after != NULL};
-    VF_TRY(choose_passes(model, options, &pipeline, err));
+    VF_TRY(choose_passes(model, options, search, &pipeline, err));
     if (watch.is_printing && strcmp(options->print_after, "all") != 0 &&
         vf_pass_find(options->print_after) == NULL)
         return vf_pass_unknown(options->print_after, err);
@@ -116,6 +132,7 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
         .evaluator = vf_evaluator(),
         .arrays = vf_array_reader(),
         .log = &model->log,
+        .seen = search->seen,
         .stop_after = options->is_limited ? (int32_t)options->stop_after : -1,
         .cleanup = !model->recipe->is_bare,
         .after_pass = watch.is_printing || options->effect_in != NULL ? after_pass : NULL,
@@ -136,14 +153,22 @@ static VfStatus run_pipeline(VitfoldModel *model, const VitfoldPassOptions *opti
                            &model->n_stats, err);
 }
 
-static VfStatus transform(VitfoldModel *model, const VitfoldPassOptions *options,
-                          VitfoldReport *report, VfErr *err)
+VfStatus vf_run_passes(VitfoldModel *model, const VitfoldPassOptions *options,
+                       const VfSiteSearch *search, VfErr *err)
 {
-    VF_TRY(run_pipeline(model, options, err));
+    static const VfSiteSearch none;
+    VF_TRY(run_pipeline(model, options, search == NULL ? &none : search, err));
     model->exactness = VF_EXACT;
     for (int32_t i = 0; i < model->n_stats; i++)
         if (model->stats[i].n_edit > 0 && model->stats[i].pass->exactness > model->exactness)
             model->exactness = model->stats[i].pass->exactness;
+    return VF_OK;
+}
+
+static VfStatus transform(VitfoldModel *model, const VitfoldPassOptions *options,
+                          VitfoldReport *report, VfErr *err)
+{
+    VF_TRY(vf_run_passes(model, options, NULL, err));
     VF_TRY(vf_journal_text(model->journal, &report->out, err));
     vf_json_string(&report->json, "file", model->path);
     VF_TRY(vf_journal_json(model->journal, &report->json, err));

@@ -27,7 +27,8 @@ extern "C" {
 
 #define VITFOLD_API __attribute__((visibility("default")))
 
-/* Also the exit statuses of the command line, but for VITFOLD_NO_MEMORY, which is 6 there. */
+/* Also the exit statuses of the command line, but for VITFOLD_NO_MEMORY, which is 6 there, and
+ * VITFOLD_CANCELLED, 130. */
 enum {
     VITFOLD_OK = 0,
     VITFOLD_DIFFERS = 1,     /* a comparison or check failed; its report is made all the same */
@@ -36,7 +37,8 @@ enum {
     VITFOLD_UNSUPPORTED = 4, /* an operator, dtype or shape is not supported */
     VITFOLD_INTERNAL = 5,    /* a fault of vitfold itself */
     VITFOLD_IO = 6,          /* reading, writing or mapping failed */
-    VITFOLD_NO_MEMORY = 7
+    VITFOLD_NO_MEMORY = 7,
+    VITFOLD_CANCELLED = 8    /* a progress function asked to stop; a report tells what is known */
 };
 
 typedef struct VfErr VitfoldError;

@@ -9,7 +9,7 @@
 static const VfCommand *const command[] = {
     &cmd_convert, &cmd_inspect, &cmd_explain, &cmd_passes, &cmd_run,
     &cmd_compare, &cmd_eval,    &cmd_check,   &cmd_bench,  &cmd_emit_c,
-    &cmd_diff,
+    &cmd_diff,    &cmd_bisect,
 };
 
 enum { N_COMMAND = sizeof command / sizeof command[0] };
@@ -18,6 +18,7 @@ enum { N_COMMAND = sizeof command / sizeof command[0] };
 static const int exit_status[] = {
     [VF_OK] = 0,          [VF_DIFFERS] = 1,  [VF_USAGE] = 2, [VF_INVALID] = 3,
     [VF_UNSUPPORTED] = 4, [VF_INTERNAL] = 5, [VF_IO] = 6,    [VF_NO_MEMORY] = 6,
+    [VF_CANCELLED] = 130,
 };
 
 static const VfCommand *find_command(const char *name)
@@ -44,11 +45,11 @@ static void help_all(VfText *text)
     vf_text_string(text, "vitfold: a compiler for Vision Transformers in ONNX\n\n"
                          "usage: vitfold COMMAND [options]\n\ncommands\n");
     for (int i = 0; i < N_COMMAND; i++)
-        vf_text_printf(text, "  %-8s %s\n", command[i]->name, command[i]->summary);
+        vf_text_printf(text, "  %-11s %s\n", command[i]->name, command[i]->summary);
     vf_text_string(text, "\n'vitfold help COMMAND' tells its options; 'vitfold --version' what "
                          "this is\n\nexit status: 0 done, 1 a comparison or check failed, 2 wrong "
                          "usage, 3 the file is invalid\nor unsafe, 4 not supported, 5 internal "
-                         "fault, 6 input/output or memory\n");
+                         "fault, 6 input/output or memory, 130 interrupted\n");
 }
 
 static void help_one(const VfCommand *one, VfText *text)

@@ -7,6 +7,7 @@
 #include "converter/data/array.h"
 
 typedef struct VfLabelled {
+    const char *path;
     VfArray x;
     const int64_t *y; /* n_sample class numbers, each >= 0 */
     size_t n_sample;

@@ -10,7 +10,7 @@
 #ifndef VF_BASE_STATUS_H
 #define VF_BASE_STATUS_H
 
-/* Numbered as the exit statuses of the command line, but for VF_NO_MEMORY (exit 6 too). */
+/* Numbered as the exit statuses of the command line, but for the last two (exit 6 and 130). */
 typedef enum VfStatus {
     VF_OK = 0,
     VF_DIFFERS = 1,     /* a comparison or a check failed */
@@ -19,7 +19,8 @@ typedef enum VfStatus {
     VF_UNSUPPORTED = 4, /* valid, but not supported: names operator, dtype or shape, and node */
     VF_INTERNAL = 5,    /* a broken invariant of vitfold itself */
     VF_IO = 6,          /* reading, writing or mapping failed */
-    VF_NO_MEMORY = 7    /* an allocation failed */
+    VF_NO_MEMORY = 7,   /* an allocation failed */
+    VF_CANCELLED = 8    /* the caller asked to stop; what is known so far is told */
 } VfStatus;
 
 enum { VF_ERR_TEXT_BYTES = 2048 };

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "passes/declared.h"
 #include "passes/ir/attr.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
@@ -169,6 +170,8 @@ static VfStatus compute(VfPassCx *cx, const VfNode *node, const VfTensor **out, 
         return vf_no_memory(err);
     for (int32_t i = 0; status != VF_OK && i < node->n_out; i++)
         out[i] = NULL; /* what cannot be computed here is left to run time */
+    for (int32_t i = 0; i < node->n_out; i++)
+        VF_TRY(vf_check_declared(cx, node, i, out[i], err));
     return VF_OK;
 }
 

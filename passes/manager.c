@@ -147,10 +147,16 @@ static VfStatus run_items(Run *run, const VfPipeline *pipeline, VfErr *err)
     return VF_OK;
 }
 
-static VfStatus run_all(Run *run, const VfPipeline *pipeline, VfErr *err)
+/* What is wrong before the first pass is the model's own fault. */
+static VfStatus start(Run *run, VfErr *err)
 {
     VF_TRY(vf_infer_graph(run->model->graph, run->options->evaluator, err));
-    VF_TRY(vf_verify_all(run->model, err));
+    return vf_verify_all(run->model, err);
+}
+
+static VfStatus run_all(Run *run, const VfPipeline *pipeline, VfErr *err)
+{
+    VF_TRY(start(run, err));
     if (run->options->cleanup)
         VF_TRY(clean_up(run, err));
     VF_TRY(run_items(run, pipeline, err));
@@ -180,7 +186,7 @@ VfStatus vf_normalize_model(VfModel *model, const VfEvaluator *evaluator, VfJour
     Run run = {.model = model, .options = &options, .journal = journal};
     run.arena = vf_arena_new();
     VF_TRY_ALLOC(run.arena, err);
-    VfStatus status = vf_infer_graph(model->graph, evaluator, err);
+    VfStatus status = start(&run, err);
     if (status == VF_OK)
         status = clean_up(&run, err);
     vf_arena_free(run.arena);

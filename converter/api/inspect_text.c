@@ -43,11 +43,21 @@ static void print_ops(const VfInspection *inspection, VfText *text)
     vf_text_char(text, '\n');
 }
 
+/* Why the costs are missing, and what to do about it. */
+static void print_misfit(const VfInspection *inspection, VfText *text)
+{
+    vf_text_string(text, "costs are not known for ");
+    for (size_t i = 0; i < inspection->n_assumed; i++)
+        vf_text_printf(text, "%s%s = %lld", i == 0 ? "" : ", ", inspection->assumed[i].name,
+                       (long long)inspection->assumed[i].size);
+    vf_text_string(text, ", which the model does not fit: give a size with --dim NAME=N\n");
+}
+
 static void print_cost(const VfInspection *inspection, VfText *text)
 {
     const VfCost *cost = &inspection->cost;
     if (!inspection->has_cost) {
-        vf_text_string(text, "costs unknown: the model does not fit the sizes assumed\n");
+        print_misfit(inspection, text);
         return;
     }
     vf_text_string(text, "\nparameters  ");
@@ -292,4 +302,9 @@ void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *aren
         }
     }
     vf_table_print(&table, 0, text);
+    for (size_t i = 0; i < n; i++)
+        if (!inspection[i].has_cost) {
+            vf_text_printf(text, "%s: ", inspection[i].title);
+            print_misfit(&inspection[i], text);
+        }
 }

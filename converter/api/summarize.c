@@ -16,11 +16,19 @@ static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model, const V
     VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &after->assumed, &after->n_assumed, err));
     VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
     VfStatus status = vf_clean_up(model->ir, vf_evaluator(), err);
-    if (status == VF_INVALID || status == VF_UNSUPPORTED)
+    if (after->n_assumed > 0 && (status == VF_INVALID || status == VF_UNSUPPORTED))
         return VF_OK;
     VF_TRY(status);
     after->has_cost = true;
     return vf_cost_of(arena, model->ir, &after->cost, err);
+}
+
+static void json_cost(VfJson *json, const char *key, bool is_known, double cost)
+{
+    if (is_known)
+        vf_json_double(json, key, cost);
+    else
+        vf_json_null(json, key);
 }
 
 static void json_side(VfJson *json, const char *key, const VfInspection *inspection)
@@ -34,8 +42,8 @@ static void json_side(VfJson *json, const char *key, const VfInspection *inspect
     vf_json_end(json);
     vf_json_int(json, "parameters", inspection->cost.n_parameter);
     vf_json_double(json, "parameter_bytes", inspection->cost.parameter_bytes);
-    vf_json_double(json, "flops", inspection->cost.flops);
-    vf_json_double(json, "activation_bytes", inspection->cost.activation_bytes);
+    json_cost(json, "flops", inspection->has_cost, inspection->cost.flops);
+    json_cost(json, "activation_bytes", inspection->has_cost, inspection->cost.activation_bytes);
     vf_json_object(json, "attention");
     for (int kind = VF_ATTENTION_SOFTMAX; kind <= VF_ATTENTION_OTHER; kind++)
         vf_json_int(json, vf_attention_kind_name((VfAttentionKind)kind),

@@ -99,26 +99,24 @@ VfValue *vf_graph_add_input(VfGraph *graph, VfBytes name, VfType type)
     return value;
 }
 
-/* The type of a tensor: all dims plain numbers. */
-static VfStatus set_tensor_type(VfValue *value, const VfTensor *tensor)
+VfStatus vf_tensor_type(VfArena *arena, const VfTensor *tensor, VfType *type, VfErr *err)
 {
-    value->type.dtype = tensor->dtype;
-    value->type.rank = tensor->rank;
-    if (tensor->rank <= 0)
-        return VF_OK;
-    size_t rank = (size_t)tensor->rank;
-    VfDim *dims = VF_NEW_ARRAY(value->graph->model->arena, VfDim, rank);
-    VF_TRY_ALLOC(dims, NULL);
-    for (size_t i = 0; i < rank; i++)
+    VfDim *dims = NULL;
+    if (tensor->rank > 0) {
+        dims = VF_NEW_ARRAY(arena, VfDim, (size_t)tensor->rank);
+        VF_TRY_ALLOC(dims, err);
+    }
+    for (int32_t i = 0; i < tensor->rank; i++)
         dims[i] = vf_dim(tensor->dims[i]);
-    value->type.dims = dims;
+    *type = (VfType){VF_TYPE_TENSOR, tensor->dtype, tensor->rank, dims};
     return VF_OK;
 }
 
 VfValue *vf_graph_add_const(VfGraph *graph, VfBytes name, const VfTensor *tensor)
 {
     VfValue *value = vf_graph_new_value(graph, VF_VALUE_CONST, name);
-    if (value == NULL || set_tensor_type(value, tensor) != VF_OK)
+    if (value == NULL ||
+        vf_tensor_type(graph->model->arena, tensor, &value->type, NULL) != VF_OK)
         return NULL;
     value->tensor = tensor;
     vf_graph_append_value(graph, value);

@@ -52,6 +52,8 @@ VfValue *vf_graph_add_input(VfGraph *graph, VfBytes name, VfType type);
 /* Remove an input that has a default and no uses. */
 void vf_graph_drop_input(VfValue *input);
 VfValue *vf_graph_add_const(VfGraph *graph, VfBytes name, const VfTensor *tensor);
+/* The type of a tensor, all dims plain numbers; they are in `arena`. */
+VfStatus vf_tensor_type(VfArena *arena, const VfTensor *tensor, VfType *type, VfErr *err);
 
 /* A node outside the list, with `n_in` operands (NULL: omitted) and `n_out` fresh results named by
  * out_name; a name whose data is NULL omits the result, one of size 0 leaves it unnamed. */

@@ -16,6 +16,7 @@
 #include "passes/fold/apply.h"
 #include "passes/fold/plan.h"
 #include "passes/pass.h"
+#include "passes/repbn/repbn.h"
 #include "passes/rewrite/rewrite.h"
 
 /* Sweeps over all norms: one makes room for the next where norms follow each other. */
@@ -126,9 +127,12 @@ static VfStatus visit_site(Run *run, const VfBatchNorm *bn, VfErr *err)
     int32_t id = bn->bn->id;
     VfSiteFacts facts = {.index = id < run->n_site_index ? run->site_index[id] - 1 : -1,
                          .label = bn->label};
-    bool selected;
+    bool selected, is_training;
     VF_TRY(vf_sites_select(&run->cx->sites, &facts, &selected, err));
     if (!selected || !is_current(bn) || bn->y->first_use == NULL)
+        return VF_OK;
+    VF_TRY(vf_repbn_refuse_training(run->cx, bn, run->is_last, &is_training, err));
+    if (is_training)
         return VF_OK;
     VfStatus status = fold_site(run, bn, err);
     vf_arena_reset(run->arena);

@@ -5,12 +5,14 @@
  * Requires   constant parameters and η, inference mode
  * Exactness  rounding: computed in double, rounded once
  * Source     SLAB (arXiv 2405.11582), equation RepBN and lemma 4.1
- * Limits     a run-time η or run-time statistics stay as they are
+ * Limits     a run-time η or run-time statistics stay as they are, and so does a RepBN that a graph
+ *            input mixes with another norm, which is still in training
  */
 #include <math.h>
 
 #include "passes/match/norm.h"
 #include "passes/pass.h"
+#include "passes/repbn/repbn.h"
 #include "passes/rewrite/rewrite.h"
 
 enum { N_SWEEP_MAX = 64 };
@@ -87,9 +89,12 @@ static VfStatus visit_site(VfPassCx *cx, const VfBatchNorm *bn, int32_t index, b
                            VfErr *err)
 {
     VfSiteFacts facts = {.index = index, .label = bn->label};
-    bool selected, has_statistics = gives_statistics(bn->bn);
+    bool selected, is_training, has_statistics = gives_statistics(bn->bn);
     VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
     if (!selected || !bn->bn->is_linked || !bn->last->is_linked)
+        return VF_OK;
+    VF_TRY(vf_repbn_refuse_training(cx, bn, is_last, &is_training, err));
+    if (is_training)
         return VF_OK;
     if (bn->why == NULL && !has_statistics)
         return vf_pass_may_edit(cx) ? merge_site(cx, bn, err) : VF_OK;

@@ -77,3 +77,49 @@ bool vf_repbn_find_mix(const VfLayerNorm *norm, VfRepBnMix *mix)
             return true;
     return false;
 }
+
+/* λ, when `mul` is (1-λ) `value` and stands in a sum with λ times something, and λ is an input. */
+static const VfValue *lambda_of(const VfNode *mul, const VfValue *value)
+{
+    const VfNode *add = vf_value_single_user(vf_node_out(mul, 0));
+    const VfNode *rest = vf_def_if(vf_node_in(mul, vf_node_in(mul, 0) == value ? 1 : 0), VF_OP_SUB);
+    if (add == NULL || add->op != VF_OP_ADD || rest == NULL)
+        return NULL;
+    const VfValue *lambda = source_of(vf_node_in(rest, 1));
+    int32_t slot = vf_node_in(add, 0) == vf_node_out(mul, 0) ? 1 : 0;
+    const VfNode *other = vf_def_if(vf_node_in(add, slot), VF_OP_MUL);
+    if (lambda == NULL || lambda->kind != VF_VALUE_INPUT || other == NULL ||
+        !is_rest_of(vf_node_out(rest, 0), lambda))
+        return NULL;
+    bool is_mix = source_of(vf_node_in(other, 0)) == lambda ||
+                  source_of(vf_node_in(other, 1)) == lambda;
+    return is_mix ? lambda : NULL;
+}
+
+/* The way down of has_batch_norm. */
+static const VfValue *lambda_behind(const VfValue *value, int32_t depth)
+{
+    const VfValue *lambda = NULL;
+    for (const VfUse *use = value->first_use; use != NULL && lambda == NULL; use = use->next) {
+        const VfNode *node = use->node;
+        if (node->op == VF_OP_MUL && node->n_in == 2)
+            lambda = lambda_of(node, value);
+        else if (depth > 0 && node->n_out > 0 && node->out[0] != NULL &&
+                 (node->op == VF_OP_ADD || vf_is_mover(node)))
+            lambda = lambda_behind(node->out[0], depth - 1);
+    }
+    return lambda;
+}
+
+VfStatus vf_repbn_refuse_training(VfPassCx *cx, const VfBatchNorm *bn, bool is_last,
+                                  bool *is_training, VfErr *err)
+{
+    const VfValue *lambda = lambda_behind(vf_node_out(bn->bn, 0), DEPTH_MAX);
+    *is_training = lambda != NULL;
+    if (lambda == NULL || !is_last)
+        return VF_OK;
+    return vf_pass_refuse(cx, bn->label, bn->bn, err,
+                          "input '%s' mixes it with another norm, as in training: keep one of them "
+                          "first, by progressive-norm:finish=repbn|ln",
+                          vf_value_label(lambda));
+}

@@ -112,6 +112,11 @@ typedef struct VfRepBnMix {
 /* False when the norm's result is no side of a mix. */
 bool vf_repbn_find_mix(const VfLayerNorm *norm, VfRepBnMix *mix);
 
+/* Is the norm the RepBN of a mix whose λ is still a graph input? Its parameters are then what
+ * training is to find, and no pass may fold them; with `is_last` that is recorded as a refusal. */
+VfStatus vf_repbn_refuse_training(VfPassCx *cx, const VfBatchNorm *bn, bool is_last,
+                                  bool *is_training, VfErr *err);
+
 /* --- schedule.c --- */
 
 typedef enum VfRepBnSchedule {

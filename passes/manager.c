@@ -62,6 +62,13 @@ static void add_stats(Run *run, const VfPassStats *stats)
         run->stats[run->n_stats++] = *stats;
 }
 
+/* A pass that does not take its options as they are says so when it runs. */
+static VfStatus tell_where(const VfPipelineItem *item, VfErr *err)
+{
+    VfStatus status = vf_context(err, "pass '%s'", item->pass->name);
+    return status == VF_USAGE && item->where != NULL ? vf_context(err, "%s", item->where) : status;
+}
+
 /* Run one pass. An item without edits left the model as it was, so it needs no check. */
 static VfStatus run_pass(Run *run, const VfPipelineItem *item, bool is_item, int32_t n_edit_max,
                          VfErr *err)
@@ -84,7 +91,7 @@ static VfStatus run_pass(Run *run, const VfPipelineItem *item, bool is_item, int
     double start = now();
     cx.sites.seen = is_item ? run->options->seen : NULL;
     if (item->pass->run(&cx, err) != VF_OK)
-        return vf_context(err, "pass '%s'", item->pass->name);
+        return tell_where(item, err);
     vf_arena_reset(run->arena);
     stats.n_edit = journal->n_edit - stats.first_edit;
     stats.n_refusal = journal->n_refusal - stats.first_refusal;

@@ -14,6 +14,7 @@ typedef struct VfPipelineItem {
     void *options;
     VfSites sites;
     const char *text; /* the words it was parsed from */
+    const char *where; /* "recipe.xml:5", where it was read, for messages; NULL: as words */
 } VfPipelineItem;
 
 typedef struct VfPipeline {

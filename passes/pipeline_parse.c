@@ -9,6 +9,7 @@
 typedef struct Words {
     const char *name;
     VfText options, sites;
+    bool has_sites;
     bool in_sites; /* the last option was "sites": what follows without '=' belongs to it */
 } Words;
 
@@ -92,7 +93,7 @@ static void add_option(Words *words, const char *part, size_t size)
     size_t key_size = sizeof key - 1;
     bool has_key = memchr(part, '=', size) != NULL;
     if (size >= key_size && memcmp(part, key, key_size) == 0) {
-        words->in_sites = true;
+        words->has_sites = words->in_sites = true;
         part += key_size;
         size -= key_size;
     } else if (has_key) {
@@ -191,7 +192,7 @@ VfStatus vf_pipeline_item_set(VfArena *arena, VfPipelineItem *item, const char *
 static VfStatus make_item(VfArena *arena, const VfPass *pass, const Words *words,
                           VfPipelineItem *item, VfErr *err)
 {
-    VfBytes options = {"", 0}, sites = {NULL, 0};
+    VfBytes options = {"", 0}, sites = {words->has_sites ? "" : NULL, 0};
     if (words->options.size > 0)
         VF_TRY(vf_text_get(&words->options, &options, err));
     if (words->sites.size > 0)
@@ -223,7 +224,7 @@ static VfStatus add_item(Parser *parser, const VfPass *pass, const Words *words,
 
 static VfStatus add_default(Parser *parser, const Words *words, VfPipeline *pipeline, VfErr *err)
 {
-    if (words->options.size > 0 || words->sites.size > 0)
+    if (words->options.size > 0 || words->has_sites)
         return vf_fail(err, VF_USAGE, "'default' takes no options: name the pass they are for");
     for (int32_t i = 0; i < vf_pass_count; i++) {
         if (vf_pass_table[i]->is_default)

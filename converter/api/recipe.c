@@ -43,7 +43,7 @@ static VfStatus set_options(VfArena *arena, const VfRecipePass *words, VfPipelin
 typedef struct Maker {
     VfArena *arena;
     const VfRecipe *recipe;
-    const char *skip;
+    const char *path, *skip;
     VfPipeline *pipeline;
     int line;
 } Maker;
@@ -54,6 +54,8 @@ static VfStatus add_pass(Maker *maker, const VfPass *pass, const VfRecipePass *w
         return VF_OK;
     VfPipelineItem *item = &maker->pipeline->item[maker->pipeline->n_item++];
     VF_TRY(vf_pipeline_item_init(maker->arena, pass, words->sites, item, err));
+    item->where = vf_arena_printf(maker->arena, "%s:%d", maker->path, words->line);
+    VF_TRY_ALLOC(item->where, err);
     return set_options(maker->arena, words, item, &maker->line, err);
 }
 
@@ -89,7 +91,7 @@ static VfStatus add_all(Maker *maker, VfErr *err)
 VfStatus vf_recipe_pipeline(VfArena *arena, const VfRecipe *recipe, const char *path,
                             const char *skip, VfPipeline *pipeline, VfErr *err)
 {
-    Maker maker = {arena, recipe, skip, pipeline, 1};
+    Maker maker = {arena, recipe, path, skip, pipeline, 1};
     size_t room = (size_t)recipe->n_pass * (size_t)vf_pass_count;
     VF_TRY(vf_pass_check_list(arena, skip, err));
     *pipeline = (VfPipeline){.item = VF_NEW_ARRAY(arena, VfPipelineItem, room)};

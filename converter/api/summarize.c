@@ -116,6 +116,7 @@ static void print_notes(const VitfoldModel *model, VfJson *json)
         vf_json_string(json, "pass", edit->pass);
         vf_json_string(json, "site", edit->site);
         vf_json_string(json, "note", edit->note);
+        vf_edit_numbers_json(edit, json);
         vf_json_end(json);
     }
     vf_json_end(json);

@@ -202,12 +202,28 @@ bool vf_model_asks_for(const VitfoldModel *model, const VfPass *pass)
     return !pass->is_cleanup && !(model->has_implied && pass->is_default);
 }
 
-size_t vitfold_model_n_idle_pass(const VitfoldModel *model)
+static const VfPass *find_idle(const VitfoldModel *model, size_t wanted, size_t *n)
 {
-    size_t n = 0;
+    *n = 0;
     for (int32_t i = 0; i < model->n_stats; i++) {
         const VfPassStats *stats = &model->stats[i];
-        n += stats->n_edit == 0 && vf_model_asks_for(model, stats->pass);
+        bool is_idle = stats->n_edit == 0 && vf_model_asks_for(model, stats->pass);
+        if (is_idle && (*n)++ == wanted)
+            return stats->pass;
     }
+    return NULL;
+}
+
+size_t vitfold_model_n_idle_pass(const VitfoldModel *model)
+{
+    size_t n;
+    find_idle(model, SIZE_MAX, &n);
     return n;
+}
+
+const char *vitfold_model_idle_pass(const VitfoldModel *model, size_t i)
+{
+    size_t n;
+    const VfPass *pass = find_idle(model, i, &n);
+    return pass == NULL ? NULL : pass->name;
 }

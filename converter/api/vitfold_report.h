@@ -117,6 +117,9 @@ VITFOLD_API const char *vitfold_recipe_schema(size_t *size);
 VITFOLD_API size_t vitfold_model_n_refusal(const VitfoldModel *model);
 VITFOLD_API size_t vitfold_model_n_idle_pass(const VitfoldModel *model);
 
+/* The name of such a pass, in the order they ran; NULL when there are not as many. */
+VITFOLD_API const char *vitfold_model_idle_pass(const VitfoldModel *model, size_t i);
+
 /* The before and after table of a transformed model. Reads the original from its file; the
  * transformed one is cleaned up for it in memory, so save it before. */
 VITFOLD_API int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,

@@ -26,7 +26,8 @@ typedef struct CommonOptions {
 #define CLI_COMMON_ROWS                                                                         \
     {"verbose", "say more; twice: say everything", VF_OPTION_COUNT_UP,                          \
      offsetof(CommonOptions, n_verbose), .letter = 'v'},                                        \
-    {"quiet", "only errors", VF_OPTION_BOOL, offsetof(CommonOptions, is_quiet), .letter = 'q'}, \
+    {"quiet", "only errors, and no table of what was written", VF_OPTION_BOOL,                  \
+     offsetof(CommonOptions, is_quiet), .letter = 'q'},                                         \
     {"color", "coloured messages", VF_OPTION_CHOICE, offsetof(CommonOptions, color), "auto",    \
      .choices = "auto|always|never"}
 
@@ -70,6 +71,10 @@ int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err);
 
 /* Write the plot of a report; VITFOLD_USAGE if it has none. */
 int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err);
+
+/* The same for what a command says of the files that it wrote: with --quiet, only the JSON that was
+ * asked for. */
+int cli_tell(const Cli *cli, const VitfoldReport *report, VfErr *err);
 
 /* Write to stdout; VITFOLD_IO if that fails. */
 int cli_print(const char *text, size_t size, VfErr *err);

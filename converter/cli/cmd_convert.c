@@ -75,6 +75,17 @@ static bool ends_in(const char *word, const char *suffix)
     return n >= m && strcmp(word + n - m, suffix) == 0;
 }
 
+/* Before there is work that would be lost. */
+static int check_names(const Conversion *cx, VfErr *err)
+{
+    const Options *options = cx->options;
+    const char *file[] = {cx->out, options->report, options->save_recipe, options->emit_folder};
+    VfStatus status = VF_OK;
+    for (size_t i = 0; i < sizeof file / sizeof *file && status == VF_OK; i++)
+        status = file[i] == NULL ? VF_OK : vf_out_check_path(file[i], err);
+    return (int)status;
+}
+
 /* One file for two products would hold the last one only, and a report is no model. A recipe may
  * be put into its full form in place. */
 static int check_distinct(const Conversion *cx, VfErr *err)
@@ -105,7 +116,9 @@ static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
         return (int)vf_fail(err, VF_USAGE, "report '%s' is neither .txt nor .json", report);
     if (cx->options->effect_svg != NULL && !cli_has_data(&cx->options->data))
         return (int)vf_fail(err, VF_USAGE, "option 'effect-svg' needs data, such as --random 1");
-    int status = check_distinct(cx, err);
+    int status = check_names(cx, err);
+    if (status == VITFOLD_OK)
+        status = check_distinct(cx, err);
     return status != VITFOLD_OK ? status : cli_dims(cx->cli, &cx->options->dim, &cx->dim, err);
 }
 
@@ -144,6 +157,23 @@ static int transform(Conversion *cx, VfErr *err)
     return status;
 }
 
+static int refuse_strictly(const Conversion *cx, size_t n_refusal, size_t n_idle, VfErr *err)
+{
+    VfText text;
+    VfBytes done;
+    vf_text_init(&text, cx->cli->arena);
+    if (n_refusal > 0)
+        vf_text_printf(&text, "%zu sites were left alone", n_refusal);
+    for (size_t i = 0; i < n_idle; i++)
+        vf_text_printf(&text, "%s'%s'", i > 0 ? ", " : n_refusal > 0 ? " and " : "",
+                       vitfold_model_idle_pass(cx->model, i));
+    if (n_idle > 0)
+        vf_text_string(&text, " found no site to change");
+    VfStatus status = vf_text_get(&text, &done, err);
+    return (int)(status != VF_OK ? status : vf_fail(err, VF_UNSUPPORTED, "%s: nothing is written",
+                                                    done.data));
+}
+
 static int check_strict(const Conversion *cx, VfErr *err)
 {
     size_t n_refusal = vitfold_model_n_refusal(cx->model);
@@ -157,9 +187,7 @@ static int check_strict(const Conversion *cx, VfErr *err)
         return status;
     vf_log(&cx->cli->log, VF_LOG_NOTE, "%s", vitfold_report_text(report, &size));
     vitfold_report_free(report);
-    return (int)vf_fail(err, VF_UNSUPPORTED,
-                        "%zu sites were left alone and %zu passes found none, nothing is written",
-                        n_refusal, n_idle);
+    return refuse_strictly(cx, n_refusal, n_idle, err);
 }
 
 static int validate(Conversion *cx, VfErr *err)
@@ -179,8 +207,9 @@ static int validate(Conversion *cx, VfErr *err)
         return status;
     size_t size;
     const char *text = vitfold_report_text(report, &size);
-    int shown = cx->cli->common->json.is_given ? VITFOLD_OK : cli_print(text, size, err);
-    if (shown == VITFOLD_OK && !cx->cli->common->json.is_given)
+    bool is_shown = !cx->cli->common->json.is_given && !cx->cli->common->is_quiet;
+    int shown = is_shown ? cli_print(text, size, err) : VITFOLD_OK;
+    if (shown == VITFOLD_OK && is_shown)
         shown = cli_print("\n", 1, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
@@ -270,7 +299,7 @@ static int show(Conversion *cx, VfErr *err)
     int status = vitfold_summarize(cx->model, cx->dim, cx->options->dim.n_item, &report, err);
     if (status != VITFOLD_OK)
         return status;
-    status = cli_show(cx->cli, report, err);
+    status = cli_tell(cx->cli, report, err);
     vitfold_report_free(report);
     return status;
 }
@@ -289,7 +318,7 @@ static int emit(Conversion *cx, const VitfoldModel *model, VfErr *err)
     if (status != VITFOLD_OK)
         return status;
     const char *text = vitfold_report_text(report, &size);
-    if (!cx->cli->common->json.is_given)
+    if (!cx->cli->common->json.is_given && !cx->cli->common->is_quiet)
         status = cli_print(text, size, err);
     vitfold_report_free(report);
     return status;

@@ -41,7 +41,7 @@ static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
     vitfold_data_free(in);
     if (status != VITFOLD_OK)
         return status;
-    status = cli_show(cli, report, err);
+    status = cli_tell(cli, report, err);
     vitfold_report_free(report);
     return status;
 }

@@ -45,7 +45,7 @@ int cli_print(const char *text, size_t size, VfErr *err)
 
 /* The file gets its name after the text was printed: a failure of either leaves no file, and
  * nothing is printed when the file cannot be written. */
-static int show_both(const char *path, const VitfoldReport *report, VfErr *err)
+static int show_both(const char *path, const VitfoldReport *report, bool is_quiet, VfErr *err)
 {
     VfOutFile *file = NULL;
     size_t size, n_json;
@@ -57,19 +57,21 @@ static int show_both(const char *path, const VitfoldReport *report, VfErr *err)
     if (status == VITFOLD_OK)
         status = (int)vf_out_finish(file, err);
     if (status == VITFOLD_OK)
-        status = cli_print(text, size, err);
+        status = is_quiet ? VITFOLD_OK : cli_print(text, size, err);
     if (status == VITFOLD_OK)
         return (int)vf_out_commit(file, err);
     vf_out_abandon(file);
     return status;
 }
 
-int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
+static int show(const Cli *cli, const VitfoldReport *report, bool is_quiet, VfErr *err)
 {
     const VfOptionMaybe *json = &cli->common->json;
     size_t size;
     if (json->is_given && json->value != NULL && strcmp(json->value, "-") != 0)
-        return show_both(json->value, report, err);
+        return show_both(json->value, report, is_quiet, err);
+    if (is_quiet && !json->is_given)
+        return VITFOLD_OK;
     const char *text = json->is_given ? vitfold_report_json(report, &size)
                                       : vitfold_report_text(report, &size);
     return cli_print(text, size, err);
@@ -82,6 +84,16 @@ int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err)
     if (svg == NULL)
         return (int)vf_fail(err, VF_USAGE, "there is nothing to plot in '%s'", path);
     return (int)vf_file_write(path, svg, size, err);
+}
+
+int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
+{
+    return show(cli, report, false, err);
+}
+
+int cli_tell(const Cli *cli, const VitfoldReport *report, VfErr *err)
+{
+    return show(cli, report, cli->common->is_quiet, err);
 }
 
 static VfStatus split_dim(const Cli *cli, const char *word, VitfoldDim *dim, VfErr *err)

@@ -78,6 +78,7 @@ VfStatus vf_emit_folder_open(VfEmitFolder *folder, const char *path, VfArena *ar
 {
     *folder = (VfEmitFolder){.arena = arena};
     vf_text_init(&folder->list, arena);
+    VF_TRY(vf_out_check_path(path, err));
     VF_TRY(resolve(folder, path, err));
     VF_TRY(vf_emit_earlier_check(folder->path, arena, &folder->replaces, err));
     return make_temporary(folder, err);

@@ -150,6 +150,14 @@ void vf_refusals_json(const VfJournal *journal, VfJson *json)
     vf_json_end(json);
 }
 
+void vf_edit_numbers_json(const VfEdit *edit, VfJson *json)
+{
+    vf_json_object_row(json, "numbers");
+    for (int32_t i = 0; i < edit->n_number; i++)
+        vf_json_double(json, edit->number[i].name, edit->number[i].value);
+    vf_json_end(json);
+}
+
 VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err)
 {
     VfPast *past;
@@ -162,6 +170,7 @@ VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err)
         vf_json_string(json, "rule", edit->rule);
         vf_json_string(json, "site", edit->site);
         vf_json_string(json, "note", edit->note);
+        vf_edit_numbers_json(edit, json);
         VF_TRY(json_nodes(json, "before", &(Lines){past, i, edit->n_before, edit->before}, err));
         VF_TRY(json_nodes(json, "after", &(Lines){past, i + 1, edit->n_after, edit->after}, err));
         json_swaps(json, "values", edit->swap, edit->n_swap);

@@ -20,6 +20,9 @@ VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err);
 /* Keys "edits" and "refusals" of the open object. */
 VfStatus vf_journal_json(const VfJournal *journal, VfJson *json, VfErr *err);
 
+/* The key "numbers" of the open object. */
+void vf_edit_numbers_json(const VfEdit *edit, VfJson *json);
+
 /* The key "refusals" alone, and refusals as lines of text: sites that follow one another and have
  * the same reason share a line. */
 void vf_refusals_json(const VfJournal *journal, VfJson *json);

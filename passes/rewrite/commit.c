@@ -202,11 +202,13 @@ static VfStatus write_entry(VfRewrite *rw, Record *record, VfErr *err)
                    .n_swap = record->n_swap,
                    .n_weight = (int32_t)rw->n_weight,
                    .n_move = record->n_move,
+                   .n_number = (int32_t)rw->n_number,
                    .before = (const VfNode *const *)rw->removed,
                    .after = record->after,
                    .swap = record->swap,
                    .weight = rw->weight,
-                   .move = record->move};
+                   .move = record->move,
+                   .number = rw->number};
     return vf_journal_add(rw->journal, &edit, err);
 }
 

@@ -50,6 +50,8 @@ static VfStatus copy_edit(VfArena *arena, VfEdit *edit, VfErr *err)
     edit->weight = copy;
     VF_TRY(copy_items(arena, edit->move, edit->n_move, sizeof *edit->move, &copy, err));
     edit->move = copy;
+    VF_TRY(copy_items(arena, edit->number, edit->n_number, sizeof *edit->number, &copy, err));
+    edit->number = copy;
     return VF_OK;
 }
 

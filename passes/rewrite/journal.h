@@ -22,18 +22,25 @@ typedef struct VfMove {
     const VfValue *from, *to; /* NULL: omitted */
 } VfMove;
 
+/* A number of the note that programs read: "row_error". The name is a literal. */
+typedef struct VfEditNumber {
+    const char *name;
+    double value;
+} VfEditNumber;
+
 /* One committed rewrite. */
 typedef struct VfEdit {
     const char *pass; /* CLI name */
     const char *rule; /* rule of the pass, "bn-into-next-matmul" */
     const char *site; /* label of the site or node it is about */
     const char *note; /* facts worth a line ("a: 0.4 to 1.9, c: -0.2 to 0.3"), or NULL */
-    int32_t n_before, n_after, n_swap, n_weight, n_move;
+    int32_t n_before, n_after, n_swap, n_weight, n_move, n_number;
     const VfNode *const *before; /* nodes removed */
     const VfNode *const *after;  /* nodes added */
     const VfSwap *swap;          /* values replaced; also operands exchanged on kept nodes */
     const VfSwap *weight;        /* constants replaced by new constants (subset of what changed) */
     const VfMove *move;          /* every operand that was set, what swap says use by use */
+    const VfEditNumber *number;  /* measured or checked by the pass */
 } VfEdit;
 
 /* A site that a pass looked at and left alone. */

@@ -307,3 +307,9 @@ void vf_rewrite_note(VfRewrite *rw, const char *fmt, ...)
     if (rw->info.note == NULL)
         vf_rewrite_fail(rw, VF_NO_MEMORY, "out of memory");
 }
+
+void vf_rewrite_number(VfRewrite *rw, const char *name, double value)
+{
+    if (rw->status == VF_OK)
+        PUSH(rw, number, (VfEditNumber){name, value});
+}

@@ -84,6 +84,8 @@ void vf_rewrite_remove(VfRewrite *rw, VfValue *value);
 void vf_rewrite_weight(VfRewrite *rw, const VfValue *from, const VfValue *to);
 /* Format the note of the journal entry. */
 void vf_rewrite_note(VfRewrite *rw, const char *fmt, ...) VF_PRINTF(2, 3);
+/* Add a number to the journal entry, for programs; `name` is a literal. */
+void vf_rewrite_number(VfRewrite *rw, const char *name, double value);
 
 /* Apply, or change nothing and return the failure. Removes nodes that lost their last use, upwards
  * from the replaced values, and constants nobody reads. */

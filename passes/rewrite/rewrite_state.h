@@ -48,6 +48,8 @@ struct VfRewrite {
     size_t n_dead, dead_capacity;
     VfSwap *weight;
     size_t n_weight, weight_capacity;
+    VfEditNumber *number;
+    size_t n_number, number_capacity;
     VfNode **removed;
     size_t n_removed, removed_capacity;
 };

@@ -101,6 +101,7 @@ VfStatus vf_path_join(VfArena *arena, const char *folder, const char *name, char
 VfStatus vf_folder_make(const char *path, VfErr *err)
 {
     struct stat facts;
+    VF_TRY(vf_out_check_path(path, err));
     if (mkdir(path, 0777) == 0)
         return VF_OK;
     int reason = errno;

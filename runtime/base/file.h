@@ -64,7 +64,11 @@ VfStatus vf_folder_list(VfArena *arena, const char *path, const char ***name, si
  * straight through. A symbolic link keeps being one: what it leads to is replaced. */
 typedef struct VfOutFile VfOutFile;
 
-/* Begin to write `path`. The handle is not in an arena: commit or abandon frees it. */
+/* VF_USAGE if `path` is "-": whoever writes that means standard output, not a file called so. */
+VfStatus vf_out_check_path(const char *path, VfErr *err);
+
+/* Begin to write `path`. VF_USAGE as above. The handle is not in an arena: commit or abandon frees
+ * it. */
 VfStatus vf_out_open(const char *path, VfOutFile **out, VfErr *err);
 
 /* Append bytes. Small pieces are gathered in a buffer; large ones go to the system straight

@@ -30,9 +30,41 @@ static size_t edit_distance(const char *a, const char *b, size_t limit)
     return row[n] < limit ? row[n] : limit;
 }
 
+/* The same to the nearest of the beginnings of `known` that end at a dash. */
+static size_t distance_to_beginning(const char *word, const char *known, size_t limit)
+{
+    char part[40];
+    for (const char *dash = strchr(known, '-'); dash != NULL; dash = strchr(dash + 1, '-')) {
+        size_t n = (size_t)(dash - known);
+        if (n >= sizeof part)
+            break;
+        memcpy(part, known, n);
+        part[n] = '\0';
+        limit = edit_distance(word, part, limit);
+    }
+    return limit;
+}
+
+/* The known word that `word` begins, or NULL if it begins several as well. */
+static const char *begun_word(const char *word, const char *const *known, size_t n_known,
+                              size_t limit)
+{
+    size_t best = limit;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n_known; i++) {
+        size_t distance = distance_to_beginning(word, known[i], limit);
+        if (distance < best)
+            nearest = known[i];
+        else if (distance == best && best < limit)
+            nearest = NULL;
+        best = distance < best ? distance : best;
+    }
+    return nearest;
+}
+
 const char *vf_nearest_word(const char *word, const char *const *known, size_t n_known)
 {
-    size_t best = strlen(word) < 4 ? 2 : 3;
+    size_t limit = strlen(word) < 4 ? 2 : 3, best = limit;
     const char *nearest = NULL;
     for (size_t i = 0; i < n_known; i++) {
         size_t distance = edit_distance(word, known[i], best);
@@ -41,7 +73,7 @@ const char *vf_nearest_word(const char *word, const char *const *known, size_t n
             nearest = known[i];
         }
     }
-    return nearest;
+    return nearest != NULL ? nearest : begun_word(word, known, n_known, limit);
 }
 
 static VfStatus unknown(const VfOption *table, const char *name, const char *dashes, VfErr *err)

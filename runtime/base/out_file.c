@@ -114,8 +114,17 @@ static VfStatus open_target(VfOutFile *out, VfErr *err)
     return open_unnamed(out, err);
 }
 
+VfStatus vf_out_check_path(const char *path, VfErr *err)
+{
+    if (strcmp(path, "-") != 0)
+        return VF_OK;
+    return vf_fail(err, VF_USAGE,
+                   "'-' is no file to write: /dev/stdout is standard output, ./- a file called so");
+}
+
 VfStatus vf_out_open(const char *path, VfOutFile **result, VfErr *err)
 {
+    VF_TRY(vf_out_check_path(path, err));
     VfOutFile *out = calloc(1, sizeof *out);
     VF_TRY_ALLOC(out, err);
     out->fd = -1;

@@ -63,7 +63,19 @@ static const struct {
     {"convert " MODEL " @o.onnx --dim nothing=3", 2, "no input has a dimension 'nothing'"},
     {"convert " MODEL " @no/such/folder/o.onnx", 6, "cannot write"},
     {"convert " DATA " @o.onnx", 3, "test_500.npz"},
-    {"convert " OTHER " @o.onnx --passes fold-bn --strict", 4, "1 passes found none"},
+    {"convert " OTHER " @o.onnx --passes fold-bn --strict", 4, "'fold-bn' found no site"},
+    {"convert " OTHER " @o.onnx --passes fold-bn;fold-repbn --strict", 4,
+     "'fold-bn', 'fold-repbn' found no site to change: nothing is written"},
+    {"convert " MODEL " @o.onnx --passes softmax-to-relu,fold-ln-affine,fold-bn:sites=99 --strict",
+     4, "'fold-ln-affine', 'fold-bn' found no site to change"},
+    {"convert " MODEL " -", 2, "'-' is no file to write: /dev/stdout is standard output, ./- a"},
+    {"convert " MODEL " @o.onnx --report -", 2, "neither .txt nor .json"},
+    {"convert " MODEL " @o.onnx --save-recipe -", 2, "'-' is no file to write"},
+    {"convert " MODEL " @o.onnx --emit-c -", 2, "'-' is no file to write"},
+    {"emit-c " MODEL " -o -", 2, "'-' is no file to write"},
+    {"run " MODEL " --random 1 --outputs -", 2, "'-' is no file to write"},
+    {"run " MODEL " --random 1 --output-dir -", 2, "'-' is no file to write"},
+    {"passes sofmax", 2, "unknown pass 'sofmax', did you mean 'softmax-to-relu'"},
 };
 
 START_TEST(statuses)

@@ -189,6 +189,24 @@ START_TEST(dims_are_fixed_in_the_file)
 }
 END_TEST
 
+START_TEST(quiet_says_nothing_of_what_was_written)
+{
+    const VfToolResult *result =
+        expect(0, "convert " MODEL " @a.onnx -q --check --passes softmax-to-relu --emit-c @c");
+    ck_assert_str_eq(result->out, "");
+    ck_assert_str_eq(result->message, "");
+    result = expect(0, "emit-c @a.onnx -o @d --quiet");
+    ck_assert_str_eq(result->out, "");
+    result = expect(0, "convert " MODEL " @b.onnx -q --json=@t.json");
+    ck_assert_str_eq(result->out, "");
+    json_decref(document_of("convert " MODEL " @b.onnx -q --json"));
+    result = expect(4, "convert @a.onnx @b.onnx -q --strict --passes softmax-to-relu");
+    ck_assert_str_eq(result->out, "");
+    ck_assert_ptr_nonnull(strstr(result->message, "'softmax-to-relu' found no site to change"));
+    ck_assert_ptr_nonnull(strstr(expect(0, "inspect -q @a.onnx")->out, "operators"));
+}
+END_TEST
+
 /* The table of costs assumes 1 for open sizes, where this model has no image for its window. */
 START_TEST(open_sizes_need_not_fit_the_cost_table)
 {
@@ -218,6 +236,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, the_journal_is_text_or_json);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);
+    tcase_add_test(tests, quiet_says_nothing_of_what_was_written);
     tcase_add_test(tests, open_sizes_need_not_fit_the_cost_table);
     suite_add_tcase(suite, tests);
     return suite;

@@ -130,6 +130,13 @@ static const Bad bad[] = {
      ":2: pass 'fold-bn' has no option 'x'"},
     {RECIPE("<pass name=\"fold-bn\" sites=\"5-2\"/>"), ":2: sites '5-2' is neither"},
     {RECIPE("<pass name=\"fold-bn\" sites=\"\"/>"), ":2: sites '' is neither"},
+    {RECIPE("<pass name=\"softmax-to-relu\">\n<option name=\"alpha\" value=\"9\"/></pass>"),
+     "r.xml:3: pass 'softmax-to-relu': option 'alpha': 9 is not within 0 to 2"},
+    /* What only the pass itself can tell. */
+    {RECIPE("\n<pass name=\"insert-spa\"><option name=\"tau\" value=\"9\"/></pass>"),
+     "r.xml:3: pass 'insert-spa': option 'tau': '9' is no number from 0 to 1"},
+    {RECIPE("<pass name=\"softmax-to-relu\"><option name=\"gain\" value=\"x\"/></pass>"),
+     "r.xml:2: pass 'softmax-to-relu': option 'gain': 'x' is neither auto nor a number"},
     {RECIPE("<pass name=\"default\" sites=\"1\"/>"), ":2: 'default' takes no options"},
     {RECIPE("<pass name=\"softmax-to-relu\"/><pass name=\"linearize-attention\"/>"),
      "'linearize-attention' cannot follow 'softmax-to-relu' on the same sites"},

@@ -62,6 +62,26 @@ START_TEST(signal)
 }
 END_TEST
 
+/* What the pass checked of its own matrices, for programs. */
+START_TEST(checks_are_numbers)
+{
+    json_t *document = document_of("convert " MODEL " @a.onnx -p insert-spa:tau=1,kernel=s --json");
+    json_t *notes = json_object_get(document, "notes"), *note;
+    size_t i;
+    ck_assert_uint_eq(json_array_size(notes), 4);
+    json_array_foreach(notes, i, note)
+    {
+        json_t *numbers = json_object_get(note, "numbers");
+        ck_assert(json_number_value(json_object_get(numbers, "smallest_entry")) > 0);
+        ck_assert(json_is_number(json_object_get(numbers, "row_error")));
+        ck_assert(json_is_number(json_object_get(numbers, "product_error")));
+        ck_assert(json_number_value(json_object_get(numbers, "row_error")) < 1e-9);
+        ck_assert(json_number_value(json_object_get(numbers, "product_error")) < 1e-6);
+    }
+    json_decref(document);
+}
+END_TEST
+
 /* The saved file says what was done to it, before IR 10 too. */
 START_TEST(second_run)
 {
@@ -150,6 +170,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, signal);
+    tcase_add_test(tcase, checks_are_numbers);
     tcase_add_test(tcase, second_run);
     tcase_add_test(tcase, usage);
     tcase_add_test(tcase, report);

@@ -48,11 +48,13 @@ static void free_out(VfOutFile *out)
     free(out);
 }
 
-/* Where `path` leads: itself, or through links to the file they name. */
+/* Where `path` leads: itself, or through links to the file they name. A link to a pipe, as
+ * /dev/stdout may be, names no file. */
 static char *resolve(const char *path)
 {
-    struct stat facts;
-    if (lstat(path, &facts) != 0 || !S_ISLNK(facts.st_mode))
+    struct stat link, target;
+    bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    if (!is_link || (stat(path, &target) == 0 && !S_ISREG(target.st_mode)))
         return strdup(path);
     return realpath(path, NULL);
 }

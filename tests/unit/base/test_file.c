@@ -140,6 +140,30 @@ START_TEST(devices_are_written_through)
 }
 END_TEST
 
+/* As /dev/stdout is one when a command stands in a pipeline. */
+START_TEST(links_to_pipes_are_written_through)
+{
+    int end[2];
+    char link[64], got[6] = "";
+    ck_assert_int_eq(pipe(end), 0);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", end[1]);
+    ck_assert_int_eq(symlink(link, path), 0);
+    ck_assert_msg(vf_file_write(path, "hello", 5, &err) == VF_OK, "%s", err.text);
+    ck_assert_int_eq(read(end[0], got, 5), 5);
+    ck_assert_str_eq(got, "hello");
+    close(end[0]);
+    close(end[1]);
+}
+END_TEST
+
+START_TEST(a_dash_is_no_file)
+{
+    ck_assert_int_eq(vf_file_write("-", "x", 1, &err), VF_USAGE);
+    ck_assert_int_eq(vf_folder_make("-", &err), VF_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "'-' is no file to write"));
+}
+END_TEST
+
 START_TEST(paths_are_split_and_joined)
 {
     static const struct {
@@ -195,6 +219,8 @@ static Suite *make_suite(void)
     tcase_add_test(tests, links_and_modes_are_kept);
     tcase_add_test(tests, failures_name_the_file);
     tcase_add_test(tests, devices_are_written_through);
+    tcase_add_test(tests, links_to_pipes_are_written_through);
+    tcase_add_test(tests, a_dash_is_no_file);
     tcase_add_test(tests, paths_are_split_and_joined);
     tcase_add_test(tests, folders_are_listed_in_order);
     suite_add_tcase(suite, tests);

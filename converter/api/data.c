@@ -50,9 +50,13 @@ static VfStatus entry_of(VitfoldData *data, VfBytes name, VfNamedArray **entry, 
         }
     }
     void *items = data->array;
+    void *values = data->value;
     VF_TRY(vf_arena_grow(data->arena, &items, &data->capacity, data->n_array + 1,
                          sizeof *data->array, err));
     data->array = items;
+    VF_TRY(vf_arena_grow(data->arena, &values, &data->value_capacity, data->n_array + 1,
+                         sizeof *data->value, err));
+    data->value = values;
     char *copy = vf_arena_copy(data->arena, name.data, name.size);
     VF_TRY_ALLOC(copy, err);
     *entry = &data->array[data->n_array++];
@@ -73,6 +77,83 @@ static VfStatus put(VitfoldData *data, VfBytes name, const VfArray *array, bool 
     VfNamedArray *entry = NULL;
     VF_TRY(entry_of(data, name, &entry, err));
     entry->array = own;
+    data->value[entry - data->array] = NULL;
+    return VF_OK;
+}
+
+static VfStatus copy_strings(VfArena *arena, VfTensor *tensor, VfErr *err)
+{
+    const VfBytes *from = tensor->data;
+    VfBytes *to = VF_NEW_ARRAY(arena, VfBytes, tensor->count);
+    VF_TRY_ALLOC(to, err);
+    for (size_t i = 0; i < tensor->count; i++) {
+        to[i] = (VfBytes){vf_arena_copy(arena, from[i].data, from[i].size), from[i].size};
+        VF_TRY_ALLOC(to[i].data, err);
+    }
+    tensor->data = to;
+    return VF_OK;
+}
+
+static VfStatus copy_tensor(VfArena *arena, const VfTensor *from, const VfTensor **to, VfErr *err)
+{
+    VfArray array;
+    VfTensor *tensor = VF_NEW(arena, VfTensor);
+    VF_TRY_ALLOC(tensor, err);
+    VF_TRY(vf_array_init(&array, arena, from->dtype, from->rank, from->dims, from->data, err));
+    *tensor = (VfTensor){from->dtype, from->rank, array.dims, from->count, from->bytes, from->data,
+                         VF_STORAGE_LENT};
+    *to = tensor;
+    if (from->dtype == VF_STRING)
+        return copy_strings(arena, tensor, err);
+    tensor->data = vf_arena_copy(arena, from->data, from->bytes);
+    VF_TRY_ALLOC(tensor->data, err);
+    return VF_OK;
+}
+
+static VfStatus copy_value(VfArena *arena, const VfFileValue *from, VfFileValue *to, VfErr *err)
+{
+    *to = *from;
+    if (from->kind == VF_FILE_TENSOR)
+        return copy_tensor(arena, from->tensor, &to->tensor, err);
+    VfFileValue *item = VF_NEW_ARRAY(arena, VfFileValue, from->n_item);
+    VF_TRY_ALLOC(item, err);
+    to->item = item;
+    for (size_t i = 0; i < from->n_item; i++)
+        VF_TRY(copy_value(arena, &from->item[i], &item[i], err));
+    return VF_OK;
+}
+
+VfStatus vf_data_put_value(VitfoldData *data, VfBytes name, const VfFileValue *value, VfErr *err)
+{
+    VfNamedArray *entry;
+    VfFileValue *own = VF_NEW(data->arena, VfFileValue);
+    VF_TRY_ALLOC(own, err);
+    VF_TRY(copy_value(data->arena, value, own, err));
+    VF_TRY(entry_of(data, name, &entry, err));
+    entry->array = (VfArray){.dtype = VF_UNDEFINED};
+    data->value[entry - data->array] = own;
+    return VF_OK;
+}
+
+const VfFileValue *vf_data_value(const VitfoldData *data, size_t i)
+{
+    return data->value != NULL ? data->value[i] : NULL;
+}
+
+const VfFileValue *vf_data_find_value(const VitfoldData *data, VfBytes name)
+{
+    for (size_t i = 0; i < data->n_array; i++)
+        if (vf_bytes_is_equal(data->array[i].name, name))
+            return vf_data_value(data, i);
+    return NULL;
+}
+
+VfStatus vf_data_need_arrays(const VitfoldData *data, const char *what, VfErr *err)
+{
+    for (size_t i = 0; i < data->n_array; i++)
+        if (vf_data_value(data, i) != NULL)
+            return vf_fail(err, VF_UNSUPPORTED, "'%s' is no tensor of numbers: %s",
+                           vf_show(data->arena, data->array[i].name), what);
     return VF_OK;
 }
 

@@ -13,14 +13,6 @@ static bool ends_in(const char *path, const char *suffix)
     return n >= m && strcmp(path + n - m, suffix) == 0;
 }
 
-static VfStatus array_of_tensor(VfArena *arena, const VfTensor *tensor, VfArray *array, VfErr *err)
-{
-    if (tensor->dtype == VF_STRING)
-        return vf_fail(err, VF_UNSUPPORTED, "tensors of strings are not supported");
-    return vf_array_init(array, arena, tensor->dtype, tensor->rank, tensor->dims, tensor->data,
-                         err);
-}
-
 /* "f32[1,3,224,224]". */
 static VfStatus parse_type(const char *text, VfDtype *dtype, int32_t *rank, int64_t *dims,
                            VfErr *err)
@@ -79,19 +71,42 @@ static VfStatus read_raw(VitfoldData *data, const VfModel *ir, const char *name,
                    vf_array_text(data->arena, array), array->bytes);
 }
 
+/* The message is that of the type of the input or output. */
+static VfStatus read_message(VitfoldData *data, const VfValue *input, const char *name,
+                             const char *path, const VfMapping *file, VfErr *err)
+{
+    VfTensor tensor;
+    VfFileValue value = {.kind = VF_FILE_TENSOR, .tensor = &tensor};
+    if (input != NULL && input->type.kind != VF_TYPE_TENSOR) {
+        VfRaw raw = input->raw_info;
+        bool is_optional = vf_onnx_is_optional(&input->type, raw.data, raw.size);
+        VF_TRY(vf_onnx_read_value(data->arena, file->data, file->size, path, is_optional, &value,
+                                  err));
+        return vf_data_put_value(data, vf_bytes(name), &value, err);
+    }
+    VF_TRY(vf_onnx_read_tensor(data->arena, file->data, file->size, path, &tensor, err));
+    if (tensor.dtype == VF_STRING)
+        return vf_data_put_value(data, vf_bytes(name), &value, err);
+    VfArray array;
+    VF_TRY(vf_array_init(&array, data->arena, tensor.dtype, tensor.rank, tensor.dims, tensor.data,
+                         err));
+    return vf_data_copy(data, vf_bytes(name), &array, err);
+}
+
 static VfStatus read_mapped(VitfoldData *data, const VfModel *ir, const char *name,
                             const char *path, const char *type, const VfMapping *file, VfErr *err)
 {
     VfArray array;
-    if (ends_in(path, ".npy")) {
+    const VfValue *input = vf_graph_find_value(ir->graph, vf_bytes(name), false);
+    if (ends_in(path, ".pb"))
+        return read_message(data, input, name, path, file, err);
+    if (input != NULL && input->type.kind != VF_TYPE_TENSOR)
+        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor but %s: it needs a .pb file",
+                       vf_value_label(input), vf_type_text(ir->arena, ir->symbols, &input->type));
+    if (ends_in(path, ".npy"))
         VF_TRY(vf_npy_read(data->arena, file->data, file->size, path, &array, err));
-    } else if (ends_in(path, ".pb")) {
-        VfTensor tensor;
-        VF_TRY(vf_onnx_read_tensor(data->arena, file->data, file->size, path, &tensor, err));
-        VF_TRY(array_of_tensor(data->arena, &tensor, &array, err));
-    } else if (read_raw(data, ir, name, file, type, &array, err) != VF_OK) {
+    else if (read_raw(data, ir, name, file, type, &array, err) != VF_OK)
         return vf_context(err, "cannot read '%s'", path);
-    }
     return vf_data_copy(data, vf_bytes(name), &array, err);
 }
 
@@ -99,10 +114,6 @@ static VfStatus add_file(VitfoldData *data, const VfModel *ir, VfBytes name, con
                          const char *type, VfErr *err)
 {
     VfMapping file;
-    const VfValue *input = vf_graph_find_value(ir->graph, name, false);
-    if (input != NULL && input->type.kind != VF_TYPE_TENSOR)
-        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor but %s",
-                       vf_value_label(input), vf_type_text(ir->arena, ir->symbols, &input->type));
     VF_TRY(vf_file_map(path, &file, err));
     const char *copy = vf_arena_copy(data->arena, name.data, name.size);
     VfStatus status = copy == NULL ? vf_no_memory(err)
@@ -158,9 +169,15 @@ int vitfold_data_add_folder(VitfoldData *data, VitfoldData *expected, const Vitf
     return (int)status;
 }
 
+static VfStatus save_npz(const VitfoldData *data, const char *path, VfErr *err)
+{
+    VF_TRY(vf_data_need_arrays(data, "an npz file cannot hold it, .pb files can", err));
+    return vf_npz_write(path, data->array, data->n_array, err);
+}
+
 int vitfold_data_save_npz(const VitfoldData *data, const char *path, VitfoldError *err)
 {
-    return (int)vf_npz_write(path, data->array, data->n_array, err);
+    return (int)save_npz(data, path, err);
 }
 
 /* A file name for the array: what cannot stand in one becomes '_'; then two names may meet, and
@@ -188,6 +205,9 @@ static VfStatus save_one(const VitfoldData *data, size_t i, int format, const ch
                          VfErr *err)
 {
     const VfArray *array = &data->array[i].array;
+    const VfFileValue *value = vf_data_value(data, i);
+    if (value != NULL)
+        return vf_onnx_write_value(path, data->array[i].name, value, err);
     if (format == VITFOLD_FORMAT_NPY)
         return vf_npy_write(path, array, err);
     VfTensor tensor = {array->dtype, array->rank, array->dims, array->count, array->bytes,
@@ -203,6 +223,8 @@ static VfStatus save_folder(const VitfoldData *data, const char *folder, int for
     char **path = VF_NEW_ARRAY(arena, char *, n), **taken = VF_NEW_ARRAY(arena, char *, n);
     VF_TRY_ALLOC(path, err);
     VF_TRY_ALLOC(taken, err);
+    if (format == VITFOLD_FORMAT_NPY)
+        VF_TRY(vf_data_need_arrays(data, "an npy file cannot hold it, .pb files can", err));
     for (size_t i = 0; i < n; i++) {
         char *name = format == VITFOLD_FORMAT_PB ? vf_arena_printf(arena, "output_%zu.pb", i)
                                                  : file_name_of(data, i, arena, taken);
@@ -230,7 +252,7 @@ int vitfold_data_save_folder(const VitfoldData *data, const char *path, int form
     if (status == VF_OK && format == VITFOLD_FORMAT_NPZ) {
         status = vf_path_join(arena, path, "outputs.npz", &file, err);
         if (status == VF_OK)
-            status = vf_npz_write(file, data->array, data->n_array, err);
+            status = save_npz(data, file, err);
     } else if (status == VF_OK) {
         status = save_folder(data, path, format, arena, err);
     }

@@ -25,6 +25,24 @@ static Range range_of(const VfArray *array)
     return range;
 }
 
+/* "seq(3)": what is no tensor of numbers has no range. */
+static const char *value_text(VfArena *arena, const VfFileValue *value)
+{
+    const char *text = value->kind == VF_FILE_NONE ? "none"
+                       : value->kind == VF_FILE_TENSOR
+                           ? vf_arena_printf(arena, "%s(%zu)",
+                                             vf_dtype_info(value->tensor->dtype)->name,
+                                             value->tensor->count)
+                           : vf_arena_printf(arena, "seq(%zu)", value->n_item);
+    return value->is_optional && text != NULL ? vf_arena_printf(arena, "optional(%s)", text) : text;
+}
+
+static const char *type_text(const VitfoldData *data, size_t i, VfArena *arena)
+{
+    const VfFileValue *value = vf_data_value(data, i);
+    return value != NULL ? value_text(arena, value) : vf_array_text(arena, &data->array[i].array);
+}
+
 static void describe(const VitfoldData *data, VitfoldReport *report)
 {
     VfTable table;
@@ -38,13 +56,13 @@ static void describe(const VitfoldData *data, VitfoldReport *report)
         const VfArray *array = &data->array[i].array;
         Range range = range_of(array);
         vf_table_cell(&table, data->array[i].name);
-        vf_table_printf(&table, "%s", vf_array_text(report->arena, array));
+        vf_table_printf(&table, "%s", type_text(data, i, report->arena));
         vf_table_printf(&table, "%.6g", range.least);
         vf_table_printf(&table, "%.6g", range.most);
         vf_table_printf(&table, "%.6g", range.mean);
         vf_json_object_row(json, NULL);
         vf_json_bytes(json, "name", data->array[i].name);
-        vf_json_string(json, "type", vf_array_text(report->arena, array));
+        vf_json_string(json, "type", type_text(data, i, report->arena));
         vf_json_double(json, "min", range.least);
         vf_json_double(json, "max", range.most);
         vf_json_double(json, "mean", range.mean);

@@ -6,6 +6,7 @@
 #include "converter/api/vitfold.h"
 #include "converter/data/array.h"
 #include "converter/onnx/import.h"
+#include "converter/onnx/value_file.h"
 #include "converter/report/json.h"
 #include "converter/report/table.h"
 #include "passes/manager.h"
@@ -36,8 +37,10 @@ bool vf_model_asks_for(const VitfoldModel *model, const VfPass *pass);
 
 struct VitfoldData {
     VfArena *arena;
-    VfNamedArray *array;
-    size_t n_array, capacity;
+    VfNamedArray *array; /* of dtype VF_UNDEFINED where there is a value */
+    const VfFileValue **value; /* NULL for tensors of numbers, set for sequences, optionals and
+                                * strings; the list is NULL where all are tensors of numbers */
+    size_t n_array, capacity, value_capacity;
 };
 
 /* A report is written through `out` (text) and `json`, then finished. */
@@ -108,6 +111,17 @@ VfStatus vf_data_put(VitfoldData *data, VfBytes name, const VfArray *array, VfEr
 
 /* The same with a copy of everything. */
 VfStatus vf_data_copy(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err);
+
+/* Take a copy of a sequence, an optional or a tensor, of numbers or strings. */
+VfStatus vf_data_put_value(VitfoldData *data, VfBytes name, const VfFileValue *value, VfErr *err);
+
+/* Entry `i`, or `name`, if it is no tensor of numbers, else NULL. */
+const VfFileValue *vf_data_value(const VitfoldData *data, size_t i);
+const VfFileValue *vf_data_find_value(const VitfoldData *data, VfBytes name);
+
+/* VF_UNSUPPORTED, naming the entry and `what` takes tensors of numbers alone, if there is one that
+ * is none. */
+VfStatus vf_data_need_arrays(const VitfoldData *data, const char *what, VfErr *err);
 
 static inline const VfArray *vf_data_find(const VitfoldData *data, VfBytes name)
 {

@@ -24,12 +24,12 @@ static VfStatus check_names(const VfGraph *graph, const VitfoldData *in, VfArena
     return VF_OK;
 }
 
-static VfStatus bind(const VfValue *input, const VfArray *array, bool with_values, VfArena *arena,
-                     VfBinding *binding, VfErr *err)
+/* A tensor of numbers; its contents if it is small. */
+static VfStatus bind_array(const VfArray *array, bool with_values, VfArena *arena,
+                           VfBinding *binding, VfErr *err)
 {
-    *binding = (VfBinding){input->name, array->dtype, array->rank, array->dims, NULL};
-    bool is_small = array->count <= MAX_VALUE_COUNT && array->dtype != VF_STRING;
-    if (!with_values || !is_small)
+    *binding = (VfBinding){.dtype = array->dtype, .rank = array->rank, .dims = array->dims};
+    if (!with_values || array->count > MAX_VALUE_COUNT)
         return VF_OK;
     VfTensor *value = VF_NEW(arena, VfTensor);
     VF_TRY_ALLOC(value, err);
@@ -39,15 +39,48 @@ static VfStatus bind(const VfValue *input, const VfArray *array, bool with_value
     return VF_OK;
 }
 
+static VfStatus bind_value(const VfFileValue *value, bool with_values, VfArena *arena,
+                           VfBinding *binding, VfErr *err)
+{
+    const VfTensor *t = value->tensor;
+    if (value->kind == VF_FILE_TENSOR && t->dtype == VF_STRING) {
+        *binding = (VfBinding){.dtype = t->dtype, .rank = t->rank, .dims = t->dims, .value = t};
+        return VF_OK;
+    }
+    if (value->kind == VF_FILE_TENSOR) {
+        VfArray array = {t->dtype, t->rank, t->dims, t->count, t->bytes, t->data};
+        return bind_array(&array, with_values, arena, binding, err);
+    }
+    VfBinding *item = VF_NEW_ARRAY(arena, VfBinding, value->n_item);
+    VF_TRY_ALLOC(item, err);
+    *binding = (VfBinding){.kind = value->kind == VF_FILE_NONE ? VF_BINDING_ABSENT
+                                                               : VF_BINDING_SEQUENCE,
+                           .n_item = (int32_t)value->n_item, .item = item};
+    for (size_t i = 0; i < value->n_item; i++)
+        VF_TRY(bind_value(&value->item[i], with_values, arena, &item[i], err));
+    return VF_OK;
+}
+
+static VfStatus bind(const VfValue *input, const VitfoldData *in, bool with_values, VfArena *arena,
+                     VfBinding *binding, VfErr *err)
+{
+    const VfFileValue *value = vf_data_find_value(in, input->name);
+    if (value != NULL)
+        VF_TRY(bind_value(value, with_values, arena, binding, err));
+    else
+        VF_TRY(bind_array(vf_data_find(in, input->name), with_values, arena, binding, err));
+    binding->name = input->name;
+    return VF_OK;
+}
+
 static VfStatus bind_all(const VfGraph *graph, const VitfoldData *in, bool with_values,
                          VfArena *arena, VfBinding *binding, int32_t *n, VfErr *err)
 {
     *n = 0;
     for (int32_t i = 0; i < graph->n_input; i++) {
         const VfValue *input = graph->input[i];
-        const VfArray *array = vf_data_find(in, input->name);
-        if (array != NULL)
-            VF_TRY(bind(input, array, with_values, arena, &binding[(*n)++], err));
+        if (vf_data_find(in, input->name) != NULL)
+            VF_TRY(bind(input, in, with_values, arena, &binding[(*n)++], err));
         else if (vf_is_required_input(input))
             return vf_fail(err, VF_USAGE, "no data for input '%s'", vf_value_label(input));
     }
@@ -107,24 +140,56 @@ static int32_t thread_count(int wanted)
     return (int32_t)(n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
-static VfStatus place_tensors(VfSession *session, const VitfoldData *in, VfErr *err)
+static VfStatus place_input(VfSession *session, const void *data, size_t bytes, int32_t *n,
+                            VfErr *err)
+{
+    if (*n >= session->plan->n_input || bytes != session->plan->input[*n].bytes)
+        return vf_fail(err, VF_INTERNAL, "the plan's input %d is not the model's", *n);
+    session->in[(*n)++] = data;
+    return VF_OK;
+}
+
+static VfStatus place_value(VfSession *session, const VfFileValue *value, int32_t *n, VfErr *err)
+{
+    if (value->kind == VF_FILE_TENSOR && value->tensor->dtype != VF_STRING)
+        return place_input(session, value->tensor->data, value->tensor->bytes, n, err);
+    for (size_t i = 0; i < value->n_item; i++)
+        VF_TRY(place_value(session, &value->item[i], n, err));
+    return VF_OK;
+}
+
+/* The plan's inputs are the tensors of the graph's inputs, in order. */
+static VfStatus place_inputs(VfSession *session, const VfGraph *graph, const VitfoldData *in,
+                             VfErr *err)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        VfBytes name = graph->input[i]->name;
+        const VfArray *array = vf_data_find(in, name);
+        const VfFileValue *value = vf_data_find_value(in, name);
+        if (value != NULL)
+            VF_TRY(place_value(session, value, &n, err));
+        else if (array != NULL)
+            VF_TRY(place_input(session, array->data, array->bytes, &n, err));
+    }
+    return n == session->plan->n_input
+               ? VF_OK
+               : vf_fail(err, VF_INTERNAL, "the plan's input %d is not the model's", n);
+}
+
+static VfStatus place_tensors(VfSession *session, const VfGraph *graph, const VitfoldData *in,
+                              VfErr *err)
 {
     const VfPlan *plan = session->plan;
     session->in = VF_NEW_ARRAY(session->arena, const void *, (size_t)plan->n_input);
     session->out = VF_NEW_ARRAY(session->arena, void *, (size_t)plan->n_output);
     VF_TRY_ALLOC(session->in, err);
     VF_TRY_ALLOC(session->out, err);
-    for (int32_t i = 0; i < plan->n_input; i++) {
-        const VfArray *array = vf_data_find(in, plan->input[i].name);
-        if (array == NULL || array->bytes != plan->input[i].bytes)
-            return vf_fail(err, VF_INTERNAL, "the plan's input %d is not the model's", i);
-        session->in[i] = array->data;
-    }
     for (int32_t i = 0; i < plan->n_output; i++) {
         session->out[i] = vf_arena_alloc(session->arena, plan->output[i].bytes);
         VF_TRY_ALLOC(session->out[i], err);
     }
-    return VF_OK;
+    return place_inputs(session, graph, in, err);
 }
 
 static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
@@ -135,7 +200,7 @@ static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
     VF_TRY_ALLOC(session->arena, err);
     VF_TRY(check_names(model->ir->graph, in, session->arena, err));
     VF_TRY(lower_session(model, in, lowering, session, err));
-    VF_TRY(place_tensors(session, in, err));
+    VF_TRY(place_tensors(session, model->ir->graph, in, err));
     session->pool = vf_pool_new(thread_count(n_thread));
     if (session->pool == NULL)
         return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads", thread_count(n_thread));
@@ -160,7 +225,7 @@ VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *i
     static const VitfoldRunOptions defaults;
     const VitfoldRunOptions *o = options == NULL ? &defaults : options;
     VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0,
-                               .n_keep = n, .keep = keep};
+                               .lists = o->lists != 0, .n_keep = n, .keep = keep};
     return open_or_close(model, in, &lowering, o->n_thread, session, err);
 }
 

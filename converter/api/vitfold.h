@@ -126,7 +126,7 @@ typedef struct VitfoldTensor {
     int rank;
     const int64_t *dims;
     const void *data;    /* C order, little endian */
-    size_t bytes;
+    size_t bytes;        /* a sequence, an optional or strings have dtype 0 and no bytes */
 } VitfoldTensor;
 
 /* An empty list of named tensors. */
@@ -144,9 +144,10 @@ VITFOLD_API int vitfold_data_add(VitfoldData *data, const VitfoldTensor *tensor,
 /* Add all arrays of an npz file. */
 VITFOLD_API int vitfold_data_add_npz(VitfoldData *data, const char *path, VitfoldError *error);
 
-/* Add input `name` of `model` from a file: .npy, .pb (TensorProto), or else raw little-endian
+/* Add input `name` of `model` from a file: .npy, .pb (the message of the input's
+ * type: TensorProto, SequenceProto or OptionalProto), or else raw little-endian
  * elements. Raw files need `type`, "f32[1,3,224,224]", or a model input of known type. `type`
- * may be NULL. */
+ * may be NULL. Strings come from .pb files alone. */
 VITFOLD_API int vitfold_data_add_file(VitfoldData *data, const VitfoldModel *model,
                                       const char *name, const char *path, const char *type,
                                       VitfoldError *error);
@@ -169,7 +170,8 @@ enum { VITFOLD_FORMAT_NPY, VITFOLD_FORMAT_NPZ, VITFOLD_FORMAT_PB };
 VITFOLD_API int vitfold_data_save_npz(const VitfoldData *data, const char *path,
                                       VitfoldError *error);
 /* Write into a folder, made if needed: NAME.npy, outputs.npz, or output_0.pb, output_1.pb, ... in
- * order. Bytes of names that cannot stand in file names become '_'. */
+ * order; what is no tensor of numbers goes to .pb files alone. Bytes of names that cannot stand in
+ * file names become '_'. */
 VITFOLD_API int vitfold_data_save_folder(const VitfoldData *data, const char *path, int format,
                                          VitfoldError *error);
 
@@ -179,6 +181,7 @@ typedef struct VitfoldRunOptions {
     int n_thread;  /* 0: one for each processor */
     int save_all;  /* also every intermediate result */
     int reference; /* plain kernels, without BLAS */
+    int lists;     /* outputs may be sequences and optionals; else VITFOLD_UNSUPPORTED */
 } VitfoldRunOptions;
 
 /* Execute the model; outputs are added to `out` in order. */

@@ -69,7 +69,8 @@ static int deliver(const Cli *cli, const Options *options, const VitfoldData *ou
 static int execute(const Cli *cli, const Options *options, const VitfoldModel *model,
                    VitfoldData *out, VfErr *err)
 {
-    VitfoldRunOptions running = {(int)options->n_thread, options->save_all, options->reference};
+    VitfoldRunOptions running = {(int)options->n_thread, options->save_all, options->reference,
+                                 .lists = 1};
     VitfoldData *in;
     int status = cli_data(cli, &options->data, model, false, &in, NULL, err);
     if (status != VITFOLD_OK)

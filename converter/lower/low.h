@@ -91,6 +91,7 @@ typedef struct VfLower {
     int32_t depth;      /* of nested graphs */
     int64_t n_visit;
     bool use_values;    /* contents of inputs may be used */
+    bool took_strings;  /* an input of strings was: its contents are part of the plan */
     bool is_inner;      /* evaluates one node: nothing is folded */
 
     VfLowBuffer *buffer;
@@ -100,7 +101,7 @@ typedef struct VfLower {
     VfPlanTensor *saved; /* ref holds buffer number and offset until finished */
     VfPlanTensor *input;
     size_t n_buffer, n_step, n_node, n_weight, n_saved, n_input;
-    size_t cap_buffer, cap_step, cap_node, cap_weight, cap_saved;
+    size_t cap_buffer, cap_step, cap_node, cap_weight, cap_saved, cap_input, cap_output;
     int32_t current_node; /* index in `node` that new steps belong to */
 
     VfArena *report_arena; /* of the texts below */

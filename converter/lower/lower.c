@@ -61,33 +61,76 @@ static VfStatus check_binding(const VfModel *model, const VfValue *input, const 
     return vf_fail(err, VF_USAGE, "%s", bytes.data);
 }
 
-static VfStatus bind_input(VfLower *cx, VfValue *input, const VfBinding *b, VfErr *err)
+static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
+                            VfErr *err)
 {
-    if (input->type.kind != VF_TYPE_TENSOR)
-        return vf_fail(err, VF_UNSUPPORTED, "input '%s' is no tensor", vf_value_label(input));
-    if (b->dtype == VF_STRING)
-        return vf_fail(err, VF_UNSUPPORTED, "input '%s' holds strings", vf_value_label(input));
-    VF_TRY(check_binding(cx->model, input, b, cx->report_arena, err));
-    VfLowValue *value;
-    VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, &value, err));
+    if (b->dtype == VF_STRING && b->value == NULL)
+        return vf_fail(err, VF_UNSUPPORTED, "input '%.*s' holds strings", (int)name.size,
+                       name.data);
+    if (b->dtype == VF_STRING) {
+        cx->took_strings = true;
+        return vf_low_const(cx, b->value, value, err);
+    }
+    VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, value, err));
     if (cx->use_values)
-        value->known = b->value;
-    value->name = input->name;
-    cx->env[input->id] = value;
-    cx->input[cx->n_input] = (VfPlanTensor){.name = input->name, .dtype = b->dtype, .rank = b->rank,
-                                            .dims = value->dims,
-                                            .bytes = vf_dtype_bytes(b->dtype, value->count),
-                                            .ref = {VF_SPACE_INPUT, (int32_t)cx->n_input, 0}};
+        (*value)->known = b->value;
+    (*value)->name = name;
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->input, &cx->cap_input, cx->n_input + 1,
+                         sizeof *cx->input, err));
+    cx->input[cx->n_input] =
+        (VfPlanTensor){.name = name, .dtype = b->dtype, .rank = b->rank, .dims = (*value)->dims,
+                       .bytes = vf_dtype_bytes(b->dtype, (*value)->count),
+                       .ref = {VF_SPACE_INPUT, (int32_t)cx->n_input, 0}};
     cx->n_input++;
     return VF_OK;
+}
+
+static VfStatus bind_value(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
+                           VfErr *err)
+{
+    if (b->kind == VF_BINDING_TENSOR)
+        return bind_tensor(cx, name, b, value, err);
+    VfLowValue **item = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)b->n_item + 1);
+    *value = VF_NEW(cx->arena, VfLowValue);
+    VF_TRY_ALLOC(item, err);
+    VF_TRY_ALLOC(*value, err);
+    for (int32_t i = 0; i < b->n_item; i++)
+        VF_TRY(bind_value(cx, name, &b->item[i], &item[i], err));
+    **value = (VfLowValue){.kind = b->kind == VF_BINDING_ABSENT ? LOW_ABSENT : LOW_SEQUENCE,
+                           .dtype = b->n_item > 0 ? item[0]->dtype : VF_UNDEFINED,
+                           .buffer = LOW_NO_BUFFER, .n_item = b->n_item, .item = item};
+    return VF_OK;
+}
+
+/* Types that we model; what is inside others is seen by the nodes that read it. */
+static VfStatus check_kind(const VfModel *model, const VfValue *input, const VfBinding *b,
+                           VfArena *arena, VfErr *err)
+{
+    static const char *const word[] = {"a tensor", "a sequence", "an optional without a value"};
+    VfTypeKind kind = input->type.kind;
+    bool is_tensor = b->kind == VF_BINDING_TENSOR;
+    if (kind == VF_TYPE_TENSOR && is_tensor)
+        return check_binding(model, input, b, arena, err);
+    bool is_sequence = b->kind == VF_BINDING_SEQUENCE;
+    if (kind == VF_TYPE_OTHER || (kind == VF_TYPE_SEQUENCE && is_sequence) ||
+        (kind == VF_TYPE_OPTIONAL && !is_sequence))
+        return VF_OK;
+    const char *want = vf_type_text(arena, model->symbols, &input->type);
+    VF_TRY_ALLOC(want, err);
+    return vf_fail(err, VF_USAGE, "input '%s' is %s, the model takes %s", vf_value_label(input),
+                   word[b->kind], want);
+}
+
+static VfStatus bind_input(VfLower *cx, const VfValue *input, const VfBinding *b, VfErr *err)
+{
+    VF_TRY(check_kind(cx->model, input, b, cx->report_arena, err));
+    return bind_value(cx, input->name, b, &cx->env[input->id], err);
 }
 
 static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, VfErr *err)
 {
     const VfGraph *graph = cx->model->graph;
     VF_TRY(check_names(cx->model, n, binding, err));
-    cx->input = VF_NEW_ARRAY(cx->arena, VfPlanTensor, (size_t)graph->n_input + 1);
-    VF_TRY_ALLOC(cx->input, err);
     for (int32_t i = 0; i < graph->n_input; i++) {
         const VfBinding *b = find_binding(n, binding, graph->input[i]->name);
         if (b != NULL)
@@ -131,16 +174,10 @@ static VfStatus find_output(VfLower *cx, int32_t index, VfBytes *name, VfLowValu
     return vf_low_lookup(cx, wanted, value, err);
 }
 
-static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)
+/* Output `index` of the plan is `value`. */
+static VfStatus bind_tensor_output(VfLower *cx, VfPlan *plan, int32_t index, VfBytes name,
+                                   VfLowValue *value, VfErr *err)
 {
-    VfBytes name;
-    VfLowValue *value;
-    VF_TRY(find_output(cx, index, &name, &value, err));
-    if (value != NULL && value->kind == LOW_UNKNOWN)
-        return VF_OK; /* its node is noted already */
-    if (value == NULL || value->kind != LOW_TENSOR || value->dtype == VF_STRING)
-        return vf_fail(err, VF_UNSUPPORTED, "output %d, '%.*s', is no tensor of numbers",
-                       index, (int)name.size, name.data);
     plan->output[index] = (VfPlanTensor){.name = name, .dtype = value->dtype, .rank = value->rank,
                                          .dims = value->dims,
                                          .bytes = vf_dtype_bytes(value->dtype, value->count),
@@ -155,18 +192,59 @@ static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err
     return VF_OK;
 }
 
+static bool is_numbers(const VfLowValue *value)
+{
+    return value != NULL && value->kind == LOW_TENSOR && value->dtype != VF_STRING;
+}
+
+/* Can the value be an output? A sequence may if its items can. */
+static bool is_result(const VfLower *cx, const VfLowValue *value)
+{
+    if (!cx->options.lists || value == NULL || value->kind == LOW_TENSOR)
+        return is_numbers(value);
+    for (int32_t i = 0; i < value->n_item; i++)
+        if (!is_numbers(value->item[i]))
+            return false;
+    return true;
+}
+
+static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)
+{
+    VfBytes name;
+    VfLowValue *value;
+    static const VfPlanKind kind[] = {[LOW_TENSOR] = VF_PLAN_TENSOR,
+                                      [LOW_SEQUENCE] = VF_PLAN_SEQUENCE,
+                                      [LOW_ABSENT] = VF_PLAN_ABSENT};
+    VF_TRY(find_output(cx, index, &name, &value, err));
+    if (value != NULL && value->kind == LOW_UNKNOWN)
+        return VF_OK; /* its node is noted already */
+    if (!is_result(cx, value))
+        return vf_fail(err, VF_UNSUPPORTED, "output %d, '%.*s', is no tensor of numbers", index,
+                       (int)name.size, name.data);
+    bool is_list = value->kind != LOW_TENSOR;
+    int32_t n = is_list ? value->n_item : 1, first = plan->n_output;
+    plan->result[index] = (VfPlanResult){name, kind[value->kind], first, n};
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&plan->output, &cx->cap_output,
+                         (size_t)first + (size_t)n + 1, sizeof *plan->output, err));
+    plan->n_output += n;
+    for (int32_t i = 0; i < n; i++)
+        VF_TRY(bind_tensor_output(cx, plan, first + i, name, is_list ? value->item[i] : value,
+                                  err));
+    return VF_OK;
+}
+
 static VfStatus bind_outputs(VfLower *cx, VfPlan *plan, VfErr *err)
 {
-    if (__builtin_add_overflow(cx->model->graph->ret->n_in, cx->options.n_keep, &plan->n_output))
+    if (__builtin_add_overflow(cx->model->graph->ret->n_in, cx->options.n_keep, &plan->n_result))
         return vf_fail(err, VF_UNSUPPORTED, "too many outputs");
-    plan->output = VF_NEW_ARRAY(cx->arena, VfPlanTensor, (size_t)plan->n_output + 1);
-    VF_TRY_ALLOC(plan->output, err);
+    plan->result = VF_NEW_ARRAY(cx->arena, VfPlanResult, (size_t)plan->n_result + 1);
+    VF_TRY_ALLOC(plan->result, err);
     VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->node, &cx->cap_node, cx->n_node + 1,
                          sizeof *cx->node, err));
     cx->current_node = (int32_t)cx->n_node;
     size_t n_step = cx->n_step;
     cx->node[cx->n_node++] = (VfPlanNode){vf_bytes("(outputs)"), "Copy", NULL, ""};
-    for (int32_t i = 0; i < plan->n_output; i++) {
+    for (int32_t i = 0; i < plan->n_result; i++) {
         VfErr why = {0};
         VfStatus status = bind_output(cx, plan, i, &why);
         if (status == VF_UNSUPPORTED)
@@ -232,7 +310,7 @@ static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
         return status;
     }
     (*plan)->arena = arena;
-    (*plan)->depends_on_values = use_values;
+    (*plan)->depends_on_values = use_values || cx.took_strings;
     return VF_OK;
 }
 

@@ -13,15 +13,24 @@
 #include "passes/ir/infer.h"
 #include "runtime/exec/plan.h"
 
+typedef enum VfBindingKind {
+    VF_BINDING_TENSOR,
+    VF_BINDING_SEQUENCE, /* of `item` */
+    VF_BINDING_ABSENT    /* an optional without a value */
+} VfBindingKind;
+
 /* The concrete type of one graph input that is given at run time (those with a default may be
- * left out). */
+ * left out). The plan has an input for each tensor of numbers in it, in order. */
 typedef struct VfBinding {
-    VfBytes name;
+    VfBytes name; /* not read for an item */
     VfDtype dtype;
     int32_t rank;
     const int64_t *dims;
-    const VfTensor
-        *value; /* contents when the plan may depend on them (small integer inputs), else NULL */
+    const VfTensor *value; /* contents when the plan may depend on them, else NULL; strings always
+                            * have them, for only the plan knows strings */
+    VfBindingKind kind;
+    int32_t n_item;
+    const struct VfBinding *item;
 } VfBinding;
 
 typedef struct VfLowerOptions {
@@ -31,6 +40,7 @@ typedef struct VfLowerOptions {
     int32_t n_keep;
     VfValue *const *keep;
     bool reference;  /* reference kernels only, no BLAS */
+    bool lists;      /* outputs may be sequences and optionals (plan->result) */
     size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
 } VfLowerOptions;
 

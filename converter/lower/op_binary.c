@@ -132,6 +132,8 @@ static VfStatus align_old(VfLower *cx, const VfLowCall *call, VfLowValue **b, Vf
 VfStatus vf_lower_binary(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *b = call->in[1];
+    if (call->in[0]->dtype == VF_STRING)
+        return vf_low_equal_strings(cx, call, err);
     VF_TRY(align_old(cx, call, &b, err));
     return vf_low_binary(cx, call->arg, call->in[0], b, &call->out[0], err);
 }

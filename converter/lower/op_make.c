@@ -218,8 +218,10 @@ VfStatus vf_lower_cast(VfLower *cx, VfLowCall *call, VfErr *err)
     VfDtype to = call->fact[0].type.dtype;
     int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
     VF_TRY(check_e8m0(call, to, saturate, err));
-    if (call->in[0]->dtype == VF_STRING || to == VF_STRING)
+    if (to == VF_STRING)
         return vf_low_refuse(err, "strings");
+    if (call->in[0]->dtype == VF_STRING)
+        return vf_low_parse_strings(cx, call, err);
     VfLowValue *x = call->in[0];
     /* A float becomes an integer first, of which a narrow type keeps the low bits. */
     if (vf_dtype_info(to)->bits < 8 && !vf_dtype_info(to)->is_float && x->dtype != to) {

@@ -17,6 +17,9 @@ VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate
  * NULL. */
 VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfLowValue *fill,
                            VfLowValue *out, VfErr *err);
+/* Operands of strings: they are known when the plan is made, and so are the results. */
+VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* ONNX Gather. */
 VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
                             VfLowValue **out, VfErr *err);

@@ -46,6 +46,16 @@ typedef struct VfPlanTensor {
     const void *data; /* weights only: dtype-aligned, and 64-byte aligned if the plan owns it */
 } VfPlanTensor;
 
+typedef enum VfPlanKind { VF_PLAN_TENSOR, VF_PLAN_SEQUENCE, VF_PLAN_ABSENT } VfPlanKind;
+
+/* An output of the model: outputs [first, first + n) of the plan, one for a tensor, one for each
+ * item of a sequence, none for an optional without a value. */
+typedef struct VfPlanResult {
+    VfBytes name;
+    VfPlanKind kind;
+    int32_t first, n;
+} VfPlanResult;
+
 /* One kernel call. */
 typedef struct VfPlanStep {
     const VfkKernel *kernel;
@@ -70,10 +80,11 @@ typedef struct VfPlanNode {
 typedef struct VfPlan {
     VfArena *arena;
     VfPlanTensor *input, *output, *weight;
+    VfPlanResult *result; /* what the outputs are, in order */
     VfPlanTensor *saved; /* every intermediate, when lowering was asked to keep them all */
     VfPlanStep *step;
     VfPlanNode *node;
-    int32_t n_input, n_output, n_weight, n_saved, n_step, n_node;
+    int32_t n_input, n_output, n_result, n_weight, n_saved, n_step, n_node;
     size_t arena_bytes;  /* run arena */
     size_t scratch_bytes; /* largest scratch of any step */
     size_t total_bytes;  /* sum of all arena tensors, were none reused */

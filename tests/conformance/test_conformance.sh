@@ -9,7 +9,7 @@ vitfold=${VITFOLD:-build/release/vitfold}
 corpus=${VITFOLD_CORPUS:-../shared}
 script=$corpus/conformance/run_conformance.py
 # Raise it when operators are added.
-least=1809
+least=1839
 [ -f "$script" ] || { echo "skipped: no conformance pack at $corpus"; exit 77; }
 python3 -c 'import numpy' 2>/dev/null || { echo "skipped: no python3 with numpy"; exit 77; }
 selection=("$@")

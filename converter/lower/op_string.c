@@ -1,0 +1,103 @@
+/* Strings: only the plan knows them, so what is computed from them is computed as it is made. */
+#include <ctype.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/lower/ops.h"
+
+/* A tensor of the type inferred for result 0, whose data is to be filled. */
+static VfStatus new_result(VfLower *cx, const VfLowCall *call, VfTensor **tensor, void **data,
+                           VfErr *err)
+{
+    const VfType *type = &call->fact[0].type;
+    int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)type->rank + 1);
+    VF_TRY_ALLOC(dims, err);
+    for (int32_t i = 0; i < type->rank; i++)
+        dims[i] = type->dims[i].k;
+    return vf_tensor_new(cx->arena, type->dtype, type->rank, dims, tensor, data, err);
+}
+
+/* The element of a known operand that is broadcast to element `place` of a tensor. */
+static size_t broadcast_place(const VfLowValue *operand, const VfTensor *to, size_t place)
+{
+    size_t at = 0, stride = 1;
+    for (int32_t i = to->rank - 1, k = operand->rank - 1; k >= 0; i--, k--) {
+        size_t dim = (size_t)operand->dims[k];
+        at += dim == 1 ? 0 : place % (size_t)to->dims[i] * stride;
+        stride *= dim;
+        place /= (size_t)to->dims[i];
+    }
+    return at;
+}
+
+static VfStatus need_strings(const VfLowValue *value, VfErr *err)
+{
+    return value->known != NULL && value->dtype == VF_STRING
+               ? VF_OK
+               : vf_low_refuse(err, "strings that are not known when the plan is made");
+}
+
+VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    if (call->node->op != VF_OP_EQUAL)
+        return vf_low_refuse(err, "strings");
+    for (int k = 0; k < 2; k++)
+        VF_TRY(need_strings(call->in[k], err));
+    const VfBytes *a = call->in[0]->known->data, *b = call->in[1]->known->data;
+    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    for (size_t i = 0; i < tensor->count; i++)
+        ((char *)data)[i] = vf_bytes_is_equal(a[broadcast_place(call->in[0], tensor, i)],
+                                              b[broadcast_place(call->in[1], tensor, i)]);
+    return vf_low_const(cx, tensor, &call->out[0], err);
+}
+
+/* --- numbers in strings: plain or scientific notation, "INF", "-inf", "NaN" --- */
+
+/* The text must be a number from end to end, and no hexadecimal one. */
+static bool is_number(const char *text, size_t size, const char *end)
+{
+    return size > 0 && end == text + size && !isspace((unsigned char)text[0]) &&
+           strpbrk(text, "xXpP(") == NULL;
+}
+
+static bool put_number(const char *text, size_t size, VfTensor *to, void *data, size_t i,
+                       locale_t locale)
+{
+    char *end;
+    if (to->dtype == VF_F32) {
+        ((float *)data)[i] = strtof_l(text, &end, locale);
+    } else if (to->dtype == VF_I64) {
+        ((int64_t *)data)[i] = strtoll(text, &end, 10);
+    } else if (to->dtype == VF_U64) {
+        ((uint64_t *)data)[i] = strtoull(text, &end, 10);
+    } else {
+        double value = strtod_l(text, &end, locale);
+        vf_tensor_put_double(data, to->dtype, i, value);
+    }
+    return is_number(text, size, end);
+}
+
+VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    VF_TRY(need_strings(call->in[0], err));
+    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    const VfBytes *text = call->in[0]->known->data;
+    locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    VF_TRY_ALLOC(locale, err);
+    VfStatus status = VF_OK;
+    for (size_t i = 0; i < tensor->count && status == VF_OK; i++) {
+        const char *copy = vf_arena_copy(cx->arena, text[i].data, text[i].size);
+        if (copy == NULL)
+            status = vf_no_memory(err);
+        else if (!put_number(copy, text[i].size, tensor, data, i, locale))
+            status = vf_fail(err, VF_INVALID, "node '%s': '%s' is no number",
+                             vf_node_label(call->node), copy);
+    }
+    freelocale(locale);
+    return status == VF_OK ? vf_low_const(cx, tensor, &call->out[0], err) : status;
+}

@@ -113,11 +113,58 @@ static void unfuse_onnx(VfUnfused *x)
     const VfNode *node = x->site->norm_node;
     int64_t groups = vf_fused_groups(node);
     VfValue *k = vf_node_in(node, 1), *v = vf_node_in(node, 2);
-    x->k =
-        repeat_heads(x->rw, split_heads(x->rw, k, groups), x->heads, groups, width_of(k, groups));
+    x->own[0] = split_heads(x->rw, k, groups);
+    x->k = repeat_heads(x->rw, x->own[0], x->heads, groups, width_of(k, groups));
     x->q = split_heads(x->rw, vf_node_in(node, 0), x->heads);
-    x->v =
-        repeat_heads(x->rw, split_heads(x->rw, v, groups), x->heads, groups, width_of(v, groups));
+    x->own[1] = split_heads(x->rw, v, groups);
+    x->v = repeat_heads(x->rw, x->own[1], x->heads, groups, width_of(v, groups));
+}
+
+/* B G N d turned by its places in a prompt, which begin at the first given one, or at 0. */
+static VfValue *turn(const VfUnfused *x, VfValue *value, int64_t heads, int64_t width)
+{
+    static const int64_t first[1] = {0}, row[1] = {-1};
+    const VfNode *node = x->site->norm_node;
+    VfValue *place = vf_node_in(node, 9), *cos = vf_node_in(node, 7);
+    if (vf_node_int(node, "do_rotary") == 0)
+        return value;
+    place = place == NULL
+                ? vf_rewrite_const_i64(x->rw, 1, first, "first_place")
+                : vf_rewrite_slice(x->rw, vf_rewrite_reshape(x->rw, place, 1, row), 0, 0, 1);
+    VfValue *in[] = {value, place, cos, vf_node_in(node, 8)};
+    VfValue *turned = vf_rewrite_node(x->rw, VF_OP_MS_ROTARY_EMBEDDING, 4, in);
+    vf_rewrite_int(x->rw, "interleaved", vf_node_int(node, "rotary_interleaved"));
+    int64_t size = 2 * vf_dim_at(cos, 1).k;
+    if (size < width) {
+        vf_rewrite_int(x->rw, "num_heads", heads);
+        vf_rewrite_int(x->rw, "rotary_embedding_dim", size);
+    }
+    return turned;
+}
+
+static void unfuse_groups(VfUnfused *x)
+{
+    VfRewrite *rw = x->rw;
+    const VfNode *node = x->site->norm_node;
+    int64_t heads = x->heads, groups = vf_fused_groups(node), width = x->site->d.k;
+    bool is_packed = vf_fused_is_packed_row(node);
+    const int64_t n[3] = {heads, groups, groups};
+    VfValue *part[3];
+    int64_t begin = 0;
+    for (int32_t i = 0; i < 3; i++) {
+        VfValue *own = is_packed ? vf_rewrite_slice(rw, vf_node_in(node, 0), 2, begin * width,
+                                                    (begin + n[i]) * width)
+                                 : vf_node_in(node, i);
+        part[i] = split_heads(rw, own, n[i]);
+        if (i < 2)
+            part[i] = turn(x, part[i], n[i], width);
+        begin += n[i];
+    }
+    x->q = part[0];
+    x->own[0] = part[1];
+    x->own[1] = part[2];
+    x->k = repeat_heads(rw, part[1], heads, groups, width);
+    x->v = repeat_heads(rw, part[2], heads, groups, x->site->d_v.k);
 }
 
 /* X W + b, cut in three. */
@@ -178,12 +225,18 @@ void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out)
                        .scale = site->scale};
     if (node->op == VF_OP_ATTENTION)
         unfuse_onnx(out);
+    else if (node->op == VF_OP_MS_GROUP_QUERY_ATTENTION)
+        unfuse_groups(out);
     else if (!vf_unfuse_widths(node, out->heads, width))
         return;
     else if (node->op == VF_OP_MS_ATTENTION)
         unfuse_weights(out, width);
     else
         unfuse_multi_head(out, width);
+    if (out->own[0] == NULL) { /* heads are not grouped */
+        out->own[0] = out->k;
+        out->own[1] = out->v;
+    }
 }
 
 /* --- what a pass builds on --- */
@@ -203,4 +256,26 @@ VfValue *vf_unfuse_join(const VfUnfused *x, VfValue *o)
     if (node->op == VF_OP_ATTENTION && vf_node_in(node, 0)->type.rank == 4)
         return o;
     return vf_rewrite_reshape(x->rw, vf_rewrite_transpose(x->rw, o, 4, perm), 3, dims);
+}
+
+/* Keys on top of values. */
+static VfValue *stack(const VfUnfused *x)
+{
+    static const int64_t first[1] = {0};
+    VfValue *in[2] = {vf_rewrite_unsqueeze(x->rw, x->own[0], 1, first),
+                      vf_rewrite_unsqueeze(x->rw, x->own[1], 1, first)};
+    VfValue *both = vf_rewrite_node(x->rw, VF_OP_CONCAT, 2, in);
+    vf_rewrite_int(x->rw, "axis", 0);
+    return both;
+}
+
+void vf_unfuse_caches(const VfUnfused *x)
+{
+    const VfNode *node = x->site->norm_node;
+    for (int32_t i = 1; i < node->n_out && i < 3; i++) {
+        VfValue *old = vf_node_out(node, i);
+        if (old != NULL && old->n_use > 0)
+            vf_rewrite_replace(x->rw, old,
+                               node->op == VF_OP_MS_ATTENTION ? stack(x) : x->own[i - 1]);
+    }
 }

@@ -13,6 +13,7 @@
  *     VfValue *logits = vf_unfuse_logits(&x, scores, need); biases and masks put on
  *     ... weights from the logits, o = weights V, or anything else made of x.q, x.k, x.v
  *     vf_rewrite_replace(rw, site->out, vf_unfuse_join(&x, o));
+ *     vf_unfuse_caches(&x);                                 results with keys and values
  *     vf_rewrite_commit(rw, err);
  *
  * Nothing is built before it is asked for, so a pass that makes no scores gets no scores. Values
@@ -20,7 +21,8 @@
  *
  * Operators: ONNX Attention (23 on); com.microsoft Attention (projection weights inside the node;
  * padding told by lengths, or by a table of numbers) and MultiHeadAttention (operands apart, keys
- * packed with values, or all three packed; biases inside the node).
+ * packed with values, or all three packed; biases inside the node) and GroupQueryAttention of a
+ * prompt (grouped heads, all in one row, rotary positions).
  *
  * Letters: B batch, H heads, N_q queries, N_k keys, d and d_v head widths.
  *
@@ -50,6 +52,7 @@ typedef struct VfUnfused {
     VfValue *q, *k, *v; /* B H N_q d, B H N_k d, B H N_k d_v; without the scale */
 
     /* private */
+    VfValue *own[2]; /* keys and values, B G N_k d, each head once */
     bool has_kept;
     int32_t n_kept;
     VfValue *kept[VF_UNFUSED_MASK_MAX];
@@ -58,10 +61,13 @@ typedef struct VfUnfused {
 /* Is the attention part of one operator? */
 bool vf_is_fused(const VfAttention *site);
 
-/* Why a fused site cannot be taken apart, or NULL: earlier keys (a cache), results beside the
- * output, bounded scores, windows of keys, sizes that are not known, an old opset... Fixed text.
- * unfuse_why.c */
+/* Why a fused site cannot be taken apart, or NULL: earlier keys (a cache), bounded scores, windows
+ * of keys, sizes that are not known, an old opset... Fixed text. unfuse_why.c */
 const char *vf_unfuse_why_not(const VfAttention *site);
+
+/* Why the output cannot be all that takes the operator's place, or NULL: its keys or values are
+ * read, too. For passes that do not call vf_unfuse_caches. */
+const char *vf_unfuse_why_not_alone(const VfAttention *site);
 
 /* Queries, keys and values. Precondition: vf_unfuse_why_not gives NULL. */
 void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out);
@@ -87,5 +93,8 @@ bool vf_unfuse_removes_by_key(const VfAttention *site);
 
 /* B H N_q d_v in the layout of the operator's result. */
 VfValue *vf_unfuse_join(const VfUnfused *x, VfValue *o);
+
+/* Put keys and values in the place of the operator's other results, where these are read. */
+void vf_unfuse_caches(const VfUnfused *x);
 
 #endif

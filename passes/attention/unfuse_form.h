@@ -24,6 +24,7 @@ typedef enum VfSeenForm {
     VF_SEEN_NONE,
     VF_SEEN_END,       /* B: the first key that is padding */
     VF_SEEN_END_START, /* 2 B: and the first that is not */
+    VF_SEEN_LAST,      /* B: the last key that is none */
     VF_SEEN_KEYS,      /* B N_k flags */
     VF_SEEN_PAIRS,     /* B N_q N_k flags */
     VF_SEEN_OTHER

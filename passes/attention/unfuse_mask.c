@@ -104,7 +104,10 @@ static VfValue *seen_keys(VfRewrite *rw, const VfAttention *site, VfValue *score
     static const int64_t keys[2] = {1, 2}, pairs[1] = {1};
     VfValue *seen = vf_fused_in(site->norm_node, vf_fused_form(site->norm_node->op)->seen);
     VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
-    if (form == VF_SEEN_END || form == VF_SEEN_END_START)
+    if (form == VF_SEEN_LAST)
+        seen = vf_rewrite_binary(rw, VF_OP_ADD, seen,
+                                 vf_rewrite_scalar(rw, seen->type.dtype, 1.0, "one"));
+    if (form == VF_SEEN_END || form == VF_SEEN_END_START || form == VF_SEEN_LAST)
         return keys_between(rw, seen, scores, form == VF_SEEN_END_START);
     VfValue *zero = vf_rewrite_scalar(rw, seen->type.dtype, 0.0, "unseen");
     VfValue *flags = vf_rewrite_binary(rw, VF_OP_GREATER, seen, zero);

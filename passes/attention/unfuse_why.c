@@ -8,17 +8,6 @@
 
 enum { WHERE_OPSET = 9, RANGE_OPSET = 11 };
 
-/* An attribute that some opsets lack; `def` then. */
-static int64_t int_or(const VfNode *node, const char *name, int64_t def)
-{
-    return vf_node_attr(node, name) != NULL ? vf_node_int(node, name) : def;
-}
-
-static bool is_not_zero(const VfNode *node, const char *name)
-{
-    return vf_node_attr(node, name) != NULL && fabs(vf_node_float(node, name)) > 0.0;
-}
-
 /* Of fewer queries than keys ONNX Runtime lets the last query see all keys. */
 static bool may_be_fewer(VfDim queries, VfDim keys)
 {
@@ -37,6 +26,9 @@ VfSeenForm vf_unfuse_seen_form(const VfNode *node)
                   *x = vf_node_in(node, 0);
     if (seen == NULL)
         return VF_SEEN_NONE;
+    /* what a prompt's rows of padding hold is not defined, and others see no padding */
+    if (node->op == VF_OP_MS_GROUP_QUERY_ATTENTION)
+        return vf_fused_is_causal(node) ? VF_SEEN_NONE : VF_SEEN_LAST;
     if (seen->type.rank == 2)
         return VF_SEEN_KEYS;
     if (seen->type.rank == 3)
@@ -59,20 +51,31 @@ static const char *why_not_cache(const VfNode *node, const VfFusedForm *form)
             return "the fused operator reads earlier keys or counts of keys";
     if (vf_fused_in(node, form->past_length) != NULL)
         return "the fused operator reads earlier keys or counts of keys";
-    for (int32_t i = 1; i < node->n_out; i++)
-        if (vf_node_out(node, i) != NULL && vf_node_out(node, i)->n_use > 0)
-            return "more than the attention's output is read from the fused operator";
+    for (int32_t i = form->n_in; i < node->n_in; i++)
+        if (vf_node_in(node, i) != NULL)
+            return "the fused operator has an operand that is not understood";
     return NULL;
 }
 
-static const char *why_not_scores(const VfNode *node)
+static bool is_read(const VfNode *node, int32_t i)
 {
-    if (is_not_zero(node, "softcap"))
-        return "the fused operator bounds its scores";
-    if (int_or(node, "left_window_size", -1) >= 0 || int_or(node, "right_window_size", -1) >= 0)
-        return "the fused operator sees a window of keys";
-    if (int_or(node, "do_rotary", 0) != 0)
-        return "the fused operator rotates queries and keys by their places";
+    return vf_node_out(node, i) != NULL && vf_node_out(node, i)->n_use > 0;
+}
+
+/* Results that are neither the output nor a cache. */
+static const char *why_not_results(const VfNode *node)
+{
+    for (int32_t i = node->op == VF_OP_MS_ATTENTION ? 2 : 3; i < node->n_out; i++)
+        if (is_read(node, i))
+            return "the scores of the fused operator are read from it, too";
+    return NULL;
+}
+
+const char *vf_unfuse_why_not_alone(const VfAttention *site)
+{
+    for (int32_t i = 1; i < site->norm_node->n_out; i++)
+        if (is_read(site->norm_node, i))
+            return "more than the attention's output is read from the fused operator";
     return NULL;
 }
 
@@ -101,7 +104,8 @@ static bool has_equal_dtypes(const VfNode *node, const VfFusedForm *form)
     for (int32_t i = 1; i < node->n_in; i++) {
         const VfValue *x = vf_node_in(node, i);
         bool is_flags = i == form->added && x != NULL && x->type.dtype == VF_BOOL;
-        if (x != NULL && i != form->seen && !is_flags && x->type.dtype != dtype)
+        bool is_count = x != NULL && (x->type.dtype == VF_I32 || x->type.dtype == VF_I64);
+        if (x != NULL && !is_count && !is_flags && x->type.dtype != dtype)
             return false;
     }
     return true;
@@ -125,10 +129,26 @@ static const char *why_not_onnx(const VfAttention *site)
     return NULL;
 }
 
+static const char *why_not_rotary(const VfNode *node)
+{
+    if (node->op == VF_OP_MS_ATTENTION && vf_node_int(node, "do_rotary") != 0)
+        return "the fused operator rotates queries and keys by their places";
+    if (node->op != VF_OP_MS_GROUP_QUERY_ATTENTION || vf_node_int(node, "do_rotary") == 0)
+        return NULL;
+    for (int32_t i = 7; i < 9; i++) {
+        const VfValue *table = vf_node_in(node, i);
+        if (table == NULL || table->type.rank != 2 || !vf_dim_is_known(vf_dim_at(table, 1)))
+            return "the width of the fused operator's rotary tables is not known";
+    }
+    return NULL;
+}
+
 static const char *why_not_microsoft(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
     VfUnfusePacking packing = vf_unfuse_packing(node);
+    if (why_not_rotary(node) != NULL)
+        return why_not_rotary(node);
     int32_t rank = packing == VF_UNFUSE_PACKED ? 5 : 3;
     int64_t width[3];
     if (vf_node_in(node, 0) == NULL || vf_node_in(node, 0)->type.rank != rank)
@@ -148,15 +168,49 @@ static const char *why_not_microsoft(const VfAttention *site)
                : "the heads or widths of the fused operator are not known";
 }
 
+static const char *why_not_groups(const VfAttention *site)
+{
+    const VfNode *node = site->norm_node;
+    int64_t heads = vf_fused_heads(node), groups = vf_fused_groups(node);
+    bool is_packed = vf_fused_is_packed_row(node);
+    if (heads < 1 || groups < 1 || heads % groups != 0)
+        return "the heads of the fused operator are not known";
+    for (int32_t i = 0; i < 3; i++) {
+        const VfValue *x = vf_node_in(node, i);
+        if (is_packed && i > 0)
+            break;
+        if (x == NULL || x->type.rank != 3)
+            return "the ranks of the fused operator's operands are not known, or differ";
+        if (!vf_dim_is_known(vf_dim_at(x, 2)))
+            return "the width of the fused operator's grouped heads is not known";
+        if (!may_be_same(vf_dim_at(x, 1), site->n_q))
+            return "the fused operator has fewer or more queries than keys";
+    }
+    return why_not_rotary(node);
+}
+
 /* Operators that are built: Where for what is removed, Range for places. */
 static const char *why_not_opset(const VfAttention *site)
 {
     int64_t opset = vf_graph_opset(site->graph, vf_bytes(""));
     VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
-    bool has_places = site->is_causal || form == VF_SEEN_END || form == VF_SEEN_END_START;
+    bool has_places = site->is_causal || form == VF_SEEN_END || form == VF_SEEN_END_START ||
+                      form == VF_SEEN_LAST;
     if (vf_unfuse_may_remove(site) && opset < (has_places ? RANGE_OPSET : WHERE_OPSET))
         return "the opset has no operators for the mask of the fused operator";
     return NULL;
+}
+
+static const char *why_not_operands(const VfAttention *site)
+{
+    switch (site->norm_node->op) {
+    case VF_OP_ATTENTION:
+        return why_not_onnx(site);
+    case VF_OP_MS_GROUP_QUERY_ATTENTION:
+        return why_not_groups(site);
+    default:
+        return why_not_microsoft(site);
+    }
 }
 
 const char *vf_unfuse_why_not(const VfAttention *site)
@@ -167,10 +221,11 @@ const char *vf_unfuse_why_not(const VfAttention *site)
     if (why == NULL)
         why = why_not_cache(node, form);
     if (why == NULL)
-        why = why_not_scores(node);
-    if (why != NULL)
-        return why;
-    why = node->op == VF_OP_ATTENTION ? why_not_onnx(site) : why_not_microsoft(site);
+        why = why_not_results(node);
+    if (why == NULL)
+        why = vf_fused_why_not_plain(node);
+    if (why == NULL)
+        why = why_not_operands(site);
     if (why == NULL && (isnan(site->scale) || !has_equal_dtypes(node, form)))
         why = "the scale or the dtypes of the fused operator are not known";
     if (why == NULL)

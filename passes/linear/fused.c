@@ -16,6 +16,8 @@ const char *vf_linear_read_fused(VfLinearSite *work)
 {
     const VfAttention *site = work->site;
     const char *why = vf_unfuse_why_not(site);
+    if (why == NULL)
+        why = vf_unfuse_why_not_alone(site);
     if (why != NULL)
         return why;
     if (!vf_dim_is_known(site->d) || !vf_dim_is_known(site->d_v))

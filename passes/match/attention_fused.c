@@ -36,6 +36,30 @@ static void describe_split(VfAttention *site)
     site->d_v = last->type.rank >= 4 ? vf_dim_at(last, -1) : site->d;
 }
 
+/* GroupQueryAttention with all three in one row: [B, L, (H + 2 G)*d]. */
+static void describe_row(const VfNode *node, int64_t heads, VfAttention *site)
+{
+    int64_t parts = heads + 2 * vf_fused_groups(node);
+    VfDim all = vf_dim_at(site->q, -1);
+    if (heads > 0 && parts > heads && vf_dim_is_known(all))
+        site->d = site->d_v = vf_dim(all.k / parts);
+}
+
+/* Keys of a cache come before the others. */
+static void describe_cache(const VfScan *scan, const VfNode *node, const VfFusedForm *form,
+                           VfAttention *site)
+{
+    bool has_cache = form->cache[0] < form->cache[1];
+    const VfValue *past = has_cache ? vf_node_in(node, form->cache[0]) : NULL;
+    const VfValue *all = node->n_out > 1 ? vf_node_out(node, 1) : NULL;
+    if (past == NULL)
+        return;
+    if (node->op == VF_OP_MS_GROUP_QUERY_ATTENTION)
+        site->n_k = all != NULL ? vf_dim_at(all, 2) : vf_dim_unknown();
+    else
+        site->n_k = vf_dim_add(scan->model->symbols, vf_dim_at(past, -2), site->n_k);
+}
+
 /* [B, H, L, d], or [B, L, H*d] with the heads as an attribute. */
 static void describe_sizes(const VfNode *node, const VfFusedForm *form, VfAttention *site)
 {
@@ -55,6 +79,8 @@ static void describe_sizes(const VfNode *node, const VfFusedForm *form, VfAttent
     } else if (node->op == VF_OP_MS_MULTI_HEAD_ATTENTION && site->q != NULL && site->k != NULL &&
                (site->q->type.rank == 5 || site->k->type.rank >= 4)) {
         describe_split(site);
+    } else if (vf_fused_is_packed_row(node)) {
+        describe_row(node, heads, site);
     } else if (is_4d) {
         site->d = width;
         site->d_v = width_v;
@@ -94,6 +120,7 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
     site->value_node = node;
     site->out = vf_node_out(node, 0);
     describe_sizes(node, form, site);
+    describe_cache(scan, node, form, site);
     add_operand(site, node, form->seen, true);
     add_operand(site, node, form->added, form->is == VF_ADDED_MASK);
     bool has_scale = vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0.0;

@@ -3,6 +3,8 @@
  */
 #include "passes/match/fused.h"
 
+#include <math.h>
+
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
@@ -15,19 +17,19 @@ static const char linear[] = "the softmax lies inside a fused operator",
 /* Columns: as the fields of VfFusedForm. */
 static const VfFusedForm form_table[] = {
     {VF_OP_ATTENTION, VF_ATTENTION_SOFTMAX, "q_num_heads", "kv_num_heads", "is_causal", 0, 1, 2, -1,
-     3, VF_ADDED_MASK, {4, 7}, -1, NULL},
+     3, VF_ADDED_MASK, {4, 7}, -1, 7, NULL},
     {VF_OP_LINEAR_ATTENTION, VF_ATTENTION_LINEAR, "q_num_heads", "kv_num_heads", NULL, 0, 1, 2, -1,
-     -1, VF_ADDED_BIAS, {0, 0}, -1, linear},
+     -1, VF_ADDED_BIAS, {0, 0}, -1, 6, linear},
     {VF_OP_MS_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", NULL, "unidirectional", 0, 0, 0, 3, 5,
-     VF_ADDED_BIAS, {4, 5}, 6, NULL},
+     VF_ADDED_BIAS, {4, 5}, 6, 7, NULL},
     {VF_OP_MS_MULTI_HEAD_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", NULL, "unidirectional", 0, 1,
-     2, 4, 5, VF_ADDED_BIAS, {6, 10}, -1, NULL},
-    {VF_OP_MS_GROUP_QUERY_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", "kv_num_heads", NULL, 0, 1,
-     2, -1, -1, VF_ADDED_BIAS, {3, 5}, -1, cached},
+     2, 4, 5, VF_ADDED_BIAS, {6, 10}, -1, 10, NULL},
+    {VF_OP_MS_GROUP_QUERY_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", "kv_num_heads", "causal", 0,
+     1, 2, 5, 10, VF_ADDED_BIAS, {3, 5}, -1, 12, NULL},
     {VF_OP_MS_PACKED_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", NULL, NULL, 0, 0, 0, -1, 5,
-     VF_ADDED_BIAS, {0, 0}, -1, ragged},
+     VF_ADDED_BIAS, {0, 0}, -1, 6, ragged},
     {VF_OP_MS_DECODER_MASKED_MULTI_HEAD_ATTENTION, VF_ATTENTION_SOFTMAX, "num_heads", NULL, NULL, 0,
-     1, 2, 3, 4, VF_ADDED_BIAS, {5, 7}, -1, cached},
+     1, 2, 3, 4, VF_ADDED_BIAS, {5, 7}, -1, 11, cached},
 };
 
 const VfFusedForm *vf_fused_form(VfOp op)
@@ -67,5 +69,31 @@ int64_t vf_fused_groups(const VfNode *node)
 bool vf_fused_is_causal(const VfNode *node)
 {
     const char *name = vf_fused_form(node->op)->causal;
-    return name != NULL && vf_node_attr(node, name) != NULL && vf_node_int(node, name) != 0;
+    return name != NULL && vf_node_int(node, name) != 0;
+}
+
+bool vf_fused_is_packed_row(const VfNode *node)
+{
+    return node->op == VF_OP_MS_GROUP_QUERY_ATTENTION && vf_node_in(node, 1) == NULL &&
+           vf_node_in(node, 2) == NULL;
+}
+
+/* An attribute that some opsets lack; `def` then. */
+static int64_t int_or(const VfNode *node, const char *name, int64_t def)
+{
+    return vf_node_attr(node, name) != NULL ? vf_node_int(node, name) : def;
+}
+
+const char *vf_fused_why_not_plain(const VfNode *node)
+{
+    static const char *const window[] = {"left_window_size", "right_window_size",
+                                         "local_window_size"};
+    bool has_sink = node->op == VF_OP_MS_GROUP_QUERY_ATTENTION &&
+                    (vf_node_in(node, 11) != NULL || vf_node_int(node, "smooth_softmax") != 0);
+    if (vf_node_attr(node, "softcap") != NULL && fabs(vf_node_float(node, "softcap")) > 0.0)
+        return "the fused operator bounds its scores";
+    for (size_t i = 0; i < sizeof window / sizeof window[0]; i++)
+        if (int_or(node, window[i], -1) >= 0)
+            return "the fused operator sees a window of keys";
+    return has_sink ? "the softmax of the fused operator has a term without a key" : NULL;
 }

@@ -23,6 +23,7 @@ typedef struct VfFusedForm {
     VfFusedAdded is;
     int8_t cache[2];    /* first and past the last one of a cache; the first holds earlier keys */
     int8_t past_length; /* a further one of a cache */
+    int8_t n_in;        /* operands that are understood */
     const char *why;    /* why it cannot be taken apart and takes no bias; NULL: it can, it does */
 } VfFusedForm;
 
@@ -38,5 +39,12 @@ int64_t vf_fused_groups(const VfNode *node);
 
 /* Does the node's attribute let no query see a later key? */
 bool vf_fused_is_causal(const VfNode *node);
+
+/* Are queries, keys and values in one row of operand q, which is no product with weights? */
+bool vf_fused_is_packed_row(const VfNode *node);
+
+/* Why the weights are not the softmax of scores, biases and masks, or NULL: bounded scores, windows
+ * of keys, a term in the sum that belongs to no key. Fixed text. */
+const char *vf_fused_why_not_plain(const VfNode *node);
 
 #endif

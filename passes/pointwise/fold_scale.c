@@ -151,11 +151,17 @@ static VfStatus try_forward(const VfReluFoldCx *cx, double factor, VfFoldWalk *w
     return VF_OK;
 }
 
+/* Are queries, keys and values operands of the fused operator, and none of its results? */
+static bool has_own_operands(const VfAttention *site)
+{
+    return site->norm_node->op == VF_OP_ATTENTION && vf_unfuse_why_not_alone(site) == NULL;
+}
+
 /* The operand of the product of weights and values that holds the values. */
 static VfValue *values_of(const VfAttention *site)
 {
     if (vf_is_fused(site))
-        return site->norm_node->op == VF_OP_ATTENTION ? site->v : NULL;
+        return has_own_operands(site) ? site->v : NULL;
     const VfNode *node = site->value_node;
     bool is_product =
         node != NULL && node->n_in == 2 && (node->op == VF_OP_MATMUL || node->op == VF_OP_EINSUM);
@@ -172,9 +178,8 @@ static VfStatus fold_before(const VfReluFoldCx *cx, double factor, VfReluFold *f
 {
     const VfAttention *site = cx->site;
     VfFoldWalk *walk = &fold->walk[fold->n_walk];
-    bool is_apart = !vf_is_fused(site) || site->norm_node->op == VF_OP_ATTENTION;
-    if (!is_apart) {
-        *why = "the projections lie inside the fused operator";
+    if (vf_is_fused(site) && !has_own_operands(site)) {
+        *why = "the projections lie inside the fused operator, or its keys are read elsewhere";
         return VF_OK;
     }
     VF_TRY(try_backward(cx, site->q, factor, walk, why, err));

@@ -91,6 +91,7 @@ static VfValue *rewrite_fused(VfReluSite *work)
     VfValue *weights = build_weights(work, work->logits, kept);
     VfValue *out = vf_unfuse_join(&x, vf_rewrite_binary(rw, VF_OP_MATMUL, weights, x.v));
     vf_rewrite_replace(rw, work->site->out, out);
+    vf_unfuse_caches(&x);
     return out;
 }
 

@@ -30,8 +30,9 @@ static const char *why_not_fused(const VfAttention *site)
     const VfValue *old = slot >= 0 ? vf_node_in(node, slot) : NULL;
     if (slot < 0)
         return "the fused operator takes no bias, or reads earlier keys";
-    if (vf_node_attr(node, "softcap") != NULL && fabs(vf_node_float(node, "softcap")) > 0.0)
-        return "the fused operator bounds its scores";
+    const char *why = vf_fused_why_not_plain(node);
+    if (why != NULL)
+        return why;
     VfDim keys = old != NULL ? vf_dim_at(old, -1) : vf_dim_unknown();
     if (vf_dim_is_known(keys) && vf_dim_is_known(site->n_k) && keys.k != 1 &&
         keys.k != site->n_k.k)

@@ -53,6 +53,13 @@ static const Spelling spelling[] = {
      "    kvr = Reshape(kv, packed) @kvr\n"
      "    a = com.microsoft::MultiHeadAttention(q, kvr, _, b, flags) {num_heads=2} @a\n",
      MASK_FLAGS, true},
+    {PROJECT "    a = com.microsoft::GroupQueryAttention(q, k, v, _, _, full, all) {kv_num_heads="
+             "2, num_heads=2} @a\n",
+     MASK_CAUSAL, false},
+    {"    qkv = MatMul(x, w) @qkv\n    c = Add(qkv, b) @c\n"
+     "    a = com.microsoft::GroupQueryAttention(c, _, _, _, _, last, all) {causal=0, "
+     "kv_num_heads=2, num_heads=2} @a\n",
+     MASK_LENGTHS, true},
     {PROJECT SPLIT("q") SPLIT("k")
          SPLIT("v") "    kt = Transpose(kh) {perm=[0, 1, 3, 2]} @kt\n    s = MatMul(qh, kt) @s\n"
                     "    t = Mul(s, scale) @t\n    p = Softmax(t) {axis=-1} @p\n    o = MatMul(p, "
@@ -152,8 +159,9 @@ static inline void put_pairs(Writer *w, const char *head, int32_t n, double remo
 
 static inline void put_masks(Writer *w)
 {
-    put_text(w, "    lengths = const i32[2] {3, 4}\n    ends = const i32[4] {3, 4, 1, 0}\n"
-                "    flags = const i32[2, 4] {");
+    put_text(w, "    last = const i32[2] {2, 3}\n    full = const i32[2] {3, 3}\n"
+                "    all = const i32[1] {4}\n    lengths = const i32[2] {3, 4}\n"
+                "    ends = const i32[4] {3, 4, 1, 0}\n    flags = const i32[2, 4] {");
     for (int32_t i = 0; i < B * N; i++)
         put(w, i == 0 ? "" : ", ", is_kept(MASK_FLAGS, i / N, 0, i % N));
     put_text(w, "}\n");

@@ -32,6 +32,11 @@ if(VITFOLD_SANITIZE)
     add_link_options(${VITFOLD_SANITIZERS})
 endif()
 
+if(VITFOLD_FUZZ)
+    # An empty list is NULL here, and NULL + 0, which C23 allows, is what clang alone reports.
+    add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow)
+endif()
+
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)

@@ -47,6 +47,22 @@ foreach(path IN LISTS programs)
     vitfold_register(${name})
 endforeach()
 
+# Seeds and findings of the fuzzing harnesses, without a fuzzer.
+file(GLOB harnesses RELATIVE ${PROJECT_SOURCE_DIR}/tests/fuzz CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+foreach(file IN LISTS harnesses)
+    string(REGEX REPLACE "^fuzz_(.*)\\.c$" "\\1" kind ${file})
+    file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/seeds/${kind}/*
+        ${PROJECT_SOURCE_DIR}/tests/fuzz/findings/${kind}/*)
+    add_executable(replay_${kind} ${PROJECT_SOURCE_DIR}/tests/fuzz/${file}
+        ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+    target_compile_options(replay_${kind} PRIVATE ${VITFOLD_WARNINGS})
+    target_link_libraries(replay_${kind} PRIVATE vf_test_support vf_passes vf_data vf_onnx
+        vf_lower vf_exec)
+    add_test(NAME fuzz/replay_${kind} COMMAND replay_${kind} ${inputs})
+    vitfold_register(fuzz/replay_${kind})
+endforeach()
+
 file(GLOB_RECURSE scripts RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
 foreach(path IN LISTS scripts)

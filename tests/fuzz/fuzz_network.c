@@ -1,0 +1,209 @@
+/* Graphs of any operators: the bytes choose operators, operands and attributes; the graph is
+ * written as .vft text, inferred, lowered and run, before and after the exact passes, which must
+ * change neither the outcome nor a bit of the outputs.
+ */
+#include <string.h>
+
+#include "converter/lower/lower.h"
+#include "passes/ir/vft.h"
+#include "passes/ir/verify.h"
+#include "passes/manager.h"
+#include "tests/fuzz/harness.h"
+#include "tests/support/run_model.h"
+
+enum { N_NODE_MAX = 12, N_VALUE_MAX = 64, OPSET_FIRST = 7, OPSET_LAST = 26 };
+
+typedef struct AttrRow {
+    VfOp op;
+    const char *name;
+    int32_t since;
+    VfAttrType type;
+} AttrRow;
+
+static const AttrRow attr_row[] = {
+#define VF_DEF_INT(op, name, since, value) {VF_OP_##op, name, since, VF_ATTR_INT},
+#define VF_DEF_FLOAT(op, name, since, value) {VF_OP_##op, name, since, VF_ATTR_FLOAT},
+#define VF_DEF_STRING(op, name, since, value) {VF_OP_##op, name, since, VF_ATTR_STRING},
+#define VF_DEF_NONE(op, name, since, type) {VF_OP_##op, name, since, VF_ATTR_##type},
+#include "passes/ir/attr_defaults.def"
+#undef VF_DEF_INT
+#undef VF_DEF_FLOAT
+#undef VF_DEF_STRING
+#undef VF_DEF_NONE
+};
+enum { N_ATTR_ROW = sizeof attr_row / sizeof attr_row[0] };
+
+static const char *const word[] = {
+    "NOTSET",  "SAME_UPPER", "SAME_LOWER", "VALID",  "constant", "reflect", "edge", "wrap",
+    "nearest", "linear",     "cubic",      "floor",  "DCR",      "CRD",     "LEFT", "none",
+    "add",     "max",        "asymmetric", "ij,jk->ik", "bij->bj", "tanh",  "half_pixel", "mean"};
+
+static const char *const head =
+    "(x0: f32[2, 3, 4], x1: f32[4, 4], x2: f32[1, 2, 5, 5], x3: i64[3], x4: bool[2, 3, 4]) -> (";
+static const char *const constants =
+    "    c0 = const i64[1] {1}\n    c1 = const i64[2] {0, -1}\n    c2 = const f32[2, 2, 3, 3] "
+    "random(1)\n    c3 = const f32[] {0.5}\n    c4 = const i64[] {2}\n    c5 = const f32[4] "
+    "{1, -0.5, 2, 0.25}\n    c6 = const i64[3] {1, 2, 2}\n";
+
+typedef struct Maker {
+    const uint8_t *data;
+    size_t size, at;
+    char value[N_VALUE_MAX][12];
+    int n_value, opset;
+    VfText body;
+} Maker;
+
+static unsigned choose(Maker *cx, unsigned n)
+{
+    unsigned byte = cx->at < cx->size ? cx->data[cx->at++] : 0;
+    if (n > 256 && cx->at < cx->size)
+        byte = byte << 8 | cx->data[cx->at++];
+    return byte % n;
+}
+
+static void name_value(Maker *cx, const char *letter, int number)
+{
+    if (cx->n_value < N_VALUE_MAX)
+        snprintf(cx->value[cx->n_value++], sizeof cx->value[0], "%s%d", letter, number);
+}
+
+static void write_ints(Maker *cx)
+{
+    unsigned n = 1 + choose(cx, 4);
+    vf_text_string(&cx->body, "ints [");
+    for (unsigned i = 0; i < n; i++)
+        vf_text_printf(&cx->body, "%s%d", i == 0 ? "" : ", ", (int)choose(cx, 8) - 2);
+    vf_text_string(&cx->body, "]");
+}
+
+static void write_attr(Maker *cx, const AttrRow *row, bool is_first)
+{
+    static const char *const number[] = {"float 0", "1.5", "-0.25", "1e-5", "inf"};
+    vf_text_printf(&cx->body, "%s%s=", is_first ? "" : ", ", row->name);
+    if (row->type == VF_ATTR_INT)
+        vf_text_printf(&cx->body, "%d", (int)choose(cx, 10) - 3);
+    else if (row->type == VF_ATTR_FLOAT)
+        vf_text_string(&cx->body, number[choose(cx, 5)]);
+    else if (row->type == VF_ATTR_STRING)
+        vf_text_printf(&cx->body, "\"%s\"", word[choose(cx, sizeof word / sizeof word[0])]);
+    else
+        write_ints(cx);
+}
+
+static bool can_write(const AttrRow *row)
+{
+    return row->type == VF_ATTR_INT || row->type == VF_ATTR_FLOAT ||
+           row->type == VF_ATTR_STRING || row->type == VF_ATTR_INTS;
+}
+
+static void write_attrs(Maker *cx, VfOp op)
+{
+    int n = 0;
+    const char *last = "";
+    vf_text_string(&cx->body, " {");
+    for (int i = 0; i < N_ATTR_ROW; i++) {
+        const AttrRow *row = &attr_row[i];
+        if (row->op != op || !can_write(row) || row->since > cx->opset ||
+            strcmp(last, row->name) == 0 || choose(cx, 3) == 0)
+            continue;
+        last = row->name;
+        write_attr(cx, row, n++ == 0);
+    }
+    vf_text_string(&cx->body, "}\n");
+}
+
+static bool is_usable(const VfOpInfo *info, int opset)
+{
+    return info->domain[0] == '\0' && info->since <= opset && info->min_out == 1 &&
+           (info->flags & (VF_OPF_IMPURE | VF_OPF_CONTROL)) == 0;
+}
+
+static void write_node(Maker *cx, int number)
+{
+    const VfOpInfo *info = vf_op_info((VfOp)(2 + choose(cx, VF_OP_COUNT - 2)));
+    if (!is_usable(info, cx->opset))
+        return;
+    int most = info->max_in < 0 || info->max_in > info->min_in + 3 ? info->min_in + 3
+                                                                    : info->max_in;
+    int n_in = info->min_in + (int)choose(cx, (unsigned)(most - info->min_in) + 1);
+    vf_text_printf(&cx->body, "    n%d = %s(", number, info->name);
+    for (int i = 0; i < n_in; i++)
+        vf_text_printf(&cx->body, "%s%s", i == 0 ? "" : ", ",
+                       cx->value[choose(cx, (unsigned)cx->n_value)]);
+    vf_text_string(&cx->body, ")");
+    write_attrs(cx, info->op);
+    name_value(cx, "n", number);
+}
+
+static void write_graph(Maker *cx, VfText *text)
+{
+    cx->opset = OPSET_FIRST + (int)choose(cx, OPSET_LAST - OPSET_FIRST + 1);
+    for (int i = 0; i < 5; i++)
+        name_value(cx, "x", i);
+    for (int i = 0; i < 7; i++)
+        name_value(cx, "c", i);
+    int n_before = cx->n_value;
+    for (int i = 0; i < N_NODE_MAX && cx->at < cx->size; i++)
+        write_node(cx, i);
+    vf_text_printf(text, "model ir=10 opset=%d\ngraph g %s", cx->opset, head);
+    for (int i = n_before; i < cx->n_value; i++)
+        vf_text_printf(text, "%s%s: ?[...]", i == n_before ? "" : ", ", cx->value[i]);
+    vf_text_printf(text, ") {\n%s", constants);
+    vf_text_add(text, cx->body.data, cx->body.size);
+    vf_text_string(text, "}\n");
+}
+
+static VfStatus transform(VfModel *model, VfArena *arena, VfErr *err)
+{
+    VfPipeline pipeline;
+    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
+    VfJournal *journal = vf_journal_new(model);
+    VF_TRY(vf_pipeline_parse(arena, "normalize,fold-constants,remove-dead", NULL, &pipeline, err));
+    return vf_pipeline_run(model, &pipeline, &options, journal, NULL, NULL, err);
+}
+
+static void check_equal(const VfTestOutputs *a, const VfTestOutputs *b, const VfText *text)
+{
+    for (int32_t i = 0; i < a->n; i++)
+        VF_FUZZ_PROMISE(a->tensor[i]->bytes == b->tensor[i]->bytes &&
+                            memcmp(a->tensor[i]->data, b->tensor[i]->data,
+                                   a->tensor[i]->bytes) == 0,
+                        "output %d changed:\n%s\n", (int)i, text->data);
+}
+
+static void run_both(VfModel *old, VfModel *new, VfArena *arena, const VfText *text)
+{
+    VfErr err = {0};
+    VfTestOutputs before, after;
+    VfStatus ran = vf_test_run(old, 1, arena, &before, &err);
+    VF_FUZZ_PROMISE(ran != VF_INTERNAL, "run: %s\n%s\n", err.text, text->data);
+    VfStatus changed = transform(new, arena, &err);
+    VF_FUZZ_PROMISE(changed != VF_INTERNAL, "passes: %s\n%s\n", err.text, text->data);
+    if (ran != VF_OK || changed != VF_OK)
+        return;
+    VfStatus again = vf_test_run(new, 1, arena, &after, &err);
+    VF_FUZZ_PROMISE(again == VF_OK, "runs no more: %s\n%s\n", err.text, text->data);
+    check_equal(&before, &after, text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    VfErr err = {0};
+    VfArena *arena = vf_arena_new();
+    Maker cx = {.data = data, .size = size};
+    VfText text;
+    VfModel *old = NULL, *new = NULL;
+    vf_text_init(&cx.body, arena);
+    vf_text_init(&text, arena);
+    write_graph(&cx, &text);
+    VfBytes bytes = {text.data, text.size};
+    VfStatus status = vf_vft_parse(bytes, "fuzz", &old, &err);
+    VF_FUZZ_PROMISE(status == VF_OK, "text: %s\n%s\n", err.text, text.data);
+    VF_FUZZ_PROMISE(vf_vft_parse(bytes, "fuzz", &new, &err) == VF_OK, "%s\n", err.text);
+    if (vf_verify_all(old, &err) == VF_OK)
+        run_both(old, new, arena, &text);
+    vf_model_free(old);
+    vf_model_free(new);
+    vf_arena_free(arena);
+    return 0;
+}

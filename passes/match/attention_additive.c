@@ -67,7 +67,8 @@ VfStatus vf_match_additive(VfScan *scan, VfNode *node, VfErr *err)
         VfDim tokens = vf_dim_at(x, (int32_t)axis[0]);
         VfDim w = vf_value_count(scan->model->symbols, weight),
               n = vf_value_count(scan->model->symbols, x);
-        if (weight == NULL || x == NULL || vf_dim_is_same(w, n) ||
+        bool is_larger = vf_dim_is_known(w) && vf_dim_is_known(n) && w.k > n.k;
+        if (weight == NULL || x == NULL || vf_dim_is_same(w, n) || is_larger ||
             !vf_dim_is_same(tokens, vf_dim_at(weight, (int32_t)axis[0])))
             continue;
         VfNode *spread = find_spread(vf_node_out(node, 0), tokens, &query);

@@ -82,39 +82,12 @@ static const VfNode *function_on_path(const VfPath *path)
     return NULL;
 }
 
-/* Numbers that a mask or table gives: constant, or truth made a number. */
-static bool is_fixed_or_mask(const VfValue *value)
+/* φ(Q) may have been folded into one constant. */
+static bool have_feature_maps(const VfScores *s)
 {
-    const VfNode *cast = vf_def_if(value, VF_OP_CAST);
-    return vf_is_fixed(value) || (cast != NULL && vf_node_in(cast, 0)->type.dtype == VF_BOOL);
-}
-
-/* The operand that carries features on through masks and factors, or -1. */
-static int32_t feature_slot(const VfNode *node)
-{
-    int32_t slot = 0;
-    double factor;
-    if (vf_is_mover(node) || vf_is_scale(node, &slot, &factor, NULL))
-        return slot;
-    for (slot = 0; node->op == VF_OP_MUL && slot < 2; slot++) {
-        if (is_fixed_or_mask(vf_node_in(node, 1 - slot)))
-            return slot;
-    }
-    return -1;
-}
-
-static bool has_feature_map(VfValue *value)
-{
-    VfValue *of;
-    for (int32_t i = 0; i < STEP_MAX && value->kind == VF_VALUE_RESULT; i++) {
-        if (vf_pointwise_of(value, &of) != NULL)
-            return true;
-        int32_t slot = feature_slot(value->def);
-        if (slot < 0)
-            return false;
-        value = vf_node_in(value->def, slot);
-    }
-    return false;
+    VfValue *query = s->product.in[s->query_in];
+    return (vf_is_fixed(query) || vf_has_feature_map(query)) &&
+           vf_has_feature_map(s->product.in[s->key_in]);
 }
 
 /* --- sites --- */
@@ -143,8 +116,7 @@ static double alpha_of(const Between *b, VfDim n_k, double *share)
 static VfStatus add_scores_first(VfScan *scan, const VfProduct *p, int32_t operand,
                                  int32_t value_in, const Between *b, const VfScores *s, VfErr *err)
 {
-    bool is_linear = b->act == NULL && has_feature_map(s->product.in[s->query_in]) &&
-                     has_feature_map(s->product.in[s->key_in]);
+    bool is_linear = b->act == NULL && have_feature_maps(s);
     VfNode *norm = b->act_node ? b->act_node : p->node;
     VfAttention *site =
         vf_scan_add(scan, is_linear ? VF_ATTENTION_LINEAR : VF_ATTENTION_POINTWISE, norm);
@@ -217,19 +189,27 @@ static bool are_values(const VfScan *scan, const VfProduct *p, int32_t operand, 
     return true;
 }
 
-/* Two feature maps tell linear attention even where the axes are not understood. */
+/* Feature maps tell linear attention even where the axes are not understood. */
+static VfScoreAxes choose_axes(const VfScan *scan, const VfProduct *p, int32_t operand,
+                               int32_t other, const Between *b, const VfScores *s)
+{
+    VfScoreAxes axes = vf_score_axes(scan, s);
+    bool is_bare = b->act == NULL, is_const = vf_is_fixed(p->in[other]);
+    if (is_bare && axes == VF_SCORES_TOKENS && !are_values(scan, p, operand, other))
+        axes = VF_SCORES_NEITHER;
+    if (axes == VF_SCORES_UNKNOWN)
+        axes = operand == 0 && !is_const ? VF_SCORES_TOKENS : VF_SCORES_CHANNELS;
+    if (axes == VF_SCORES_NEITHER && is_bare && !is_const && have_feature_maps(s))
+        axes = VF_SCORES_TOKENS;
+    bool is_mapped = is_bare && (is_const || vf_has_feature_map(p->in[other])) &&
+                     vf_has_feature_map(s->product.in[s->key_in]);
+    return axes == VF_SCORES_NEITHER && is_mapped ? VF_SCORES_CHANNELS : axes;
+}
+
 static VfStatus add_pair(VfScan *scan, const VfProduct *p, int32_t operand, int32_t other,
                          const Between *b, const VfScores *s, VfErr *err)
 {
-    VfScoreAxes axes = vf_score_axes(scan, s);
-    if (b->act == NULL && axes == VF_SCORES_TOKENS && !are_values(scan, p, operand, other))
-        axes = VF_SCORES_NEITHER;
-    if (axes == VF_SCORES_UNKNOWN)
-        axes = operand == 0 ? VF_SCORES_TOKENS : VF_SCORES_CHANNELS;
-    bool is_mapped = b->act == NULL && has_feature_map(p->in[other]) &&
-                     has_feature_map(s->product.in[s->key_in]);
-    if (axes == VF_SCORES_NEITHER && is_mapped)
-        axes = VF_SCORES_CHANNELS;
+    VfScoreAxes axes = choose_axes(scan, p, operand, other, b, s);
     if (axes == VF_SCORES_NEITHER || (axes == VF_SCORES_CHANNELS && b->act != NULL))
         return vf_scan_miss(scan, p->node, "product-pair", err,
                             "'%s' multiplies the result of '%s', but what they sum over is not "
@@ -242,14 +222,18 @@ static VfStatus add_pair(VfScan *scan, const VfProduct *p, int32_t operand, int3
     return add_scores_first(scan, p, operand, other, b, s, err);
 }
 
-/* Another run-time operand with the summed `letter`, -1 if none. */
+/* Another operand with the summed `letter`, one of run time if there is any; -1 if none. */
 static int32_t find_other(const VfProduct *p, int32_t operand, int8_t letter)
 {
+    int32_t other = -1;
     for (int32_t i = 0; i < p->n_in; i++) {
-        if (i != operand && vf_product_axis(p, i, letter) >= 0 && !vf_is_fixed(p->in[i]))
+        if (i == operand || vf_product_axis(p, i, letter) < 0)
+            continue;
+        if (!vf_is_fixed(p->in[i]))
             return i;
+        other = i;
     }
-    return -1;
+    return other;
 }
 
 /* Look for a first product behind axis `axis` of operand `operand`. */
@@ -279,19 +263,43 @@ static bool find_first(const VfScan *scan, const VfProduct *p, int32_t operand, 
     return true;
 }
 
+/* Constant queries, as folding leaves learned ones, look like weights of a layer. The sums that
+ * the result is divided by tell them. Also where they read φ(K)ᵀV. */
+static bool find_const_query(const VfScan *scan, const VfProduct *p, int32_t operand, int32_t axis,
+                             int32_t other, Between *b, VfScores *s)
+{
+    bool is_values_first = vf_is_fixed(p->in[other]);
+    *b = (Between){.logits = p->in[operand], .axis = axis, .alpha = (double)NAN};
+    vf_find_nearest_scores(scan, b->logits, axis, s);
+    if (s->rank != (is_values_first ? VF_SCORE_PLAIN : VF_SCORE_CONST_QUERY) ||
+        scan->is_taken[s->product.node->id] || function_on_path(&s->path) != NULL ||
+        !vf_has_feature_map(s->product.in[s->key_in]))
+        return false;
+    VfValue *query = is_values_first ? p->in[other] : s->product.in[s->query_in];
+    return vf_is_divided_by_sums(p, operand, other, s, query);
+}
+
+static bool find_pair(const VfScan *scan, const VfProduct *p, int32_t operand, int32_t axis,
+                      int32_t other, Between *b, VfScores *s)
+{
+    if (!vf_is_fixed(p->in[other]) && find_first(scan, p, operand, axis, b, s))
+        return true;
+    return find_const_query(scan, p, operand, axis, other, b, s);
+}
+
 VfStatus vf_match_product_pair(VfScan *scan, VfNode *node, VfErr *err)
 {
     VfProduct p;
-    if (scan->is_taken[node->id] || !vf_product_of(node, &p) || vf_product_n_runtime(&p) < 2)
+    if (scan->is_taken[node->id] || !vf_product_of(node, &p))
         return VF_OK;
     for (int32_t i = 0; i < p.n_in; i++) {
         for (int32_t a = 0; a < p.rank[i]; a++) {
             Between between;
             VfScores scores;
             int32_t other = find_other(&p, i, p.letter[i][a]);
-            if (!vf_product_is_contracted(&p, p.letter[i][a]) || other < 0)
+            if (!vf_product_is_contracted(&p, p.letter[i][a]) || other < 0 || vf_is_fixed(p.in[i]))
                 continue;
-            if (!vf_is_fixed(p.in[i]) && find_first(scan, &p, i, a, &between, &scores))
+            if (find_pair(scan, &p, i, a, other, &between, &scores))
                 return add_pair(scan, &p, i, other, &between, &scores, err);
         }
     }

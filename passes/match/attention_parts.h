@@ -57,6 +57,9 @@ typedef struct VfScores {
 /* Walk up from `value` whose axis `axis` counts keys. */
 void vf_find_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *scores);
 
+/* The same, but no further than to the first product, whatever its rank. */
+void vf_find_nearest_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *scores);
+
 /* Pass a view above which `axis` of its result is several axes, up to where they are one again: the
  * value and axis there, the steps added to `path`. False: not so, `path` as before. */
 bool vf_through_split(const VfScan *scan, VfPath *path, VfNode *view, int32_t axis, VfValue **value,
@@ -97,6 +100,16 @@ typedef enum VfScoreAxes {
 } VfScoreAxes;
 
 VfScoreAxes vf_score_axes(const VfScan *scan, const VfScores *scores);
+
+/* Is `value` a feature map φ of something: a point-wise function, also behind movers, scales,
+ * masks, norms of tokens and an epsilon. */
+bool vf_has_feature_map(VfValue *value);
+
+/* Is the result of `p`, or one of the weights on its way from `s`, divided by something that is
+ * made of the weights, of `query`, or of the result itself (a column of ones)? `operand` and
+ * `other` are those of `p` that come from `s`, and what it multiplies. */
+bool vf_is_divided_by_sums(const VfProduct *p, int32_t operand, int32_t other, const VfScores *s,
+                           const VfValue *query);
 
 /* A new site in `scan`, or NULL when out of memory. Valid until the next call. */
 VfAttention *vf_scan_add(VfScan *scan, VfAttentionKind kind, VfNode *norm_node);

@@ -15,6 +15,7 @@ typedef struct Climb {
     VfPath path;
     const VfNode *mixer;
     int32_t n_visit, stop_depth;
+    bool is_nearest; /* look behind no product */
 } Climb;
 
 static void stop(Climb *c, const VfNode *node, const char *why)
@@ -132,7 +133,8 @@ static void climb_product(Climb *c, const VfProduct *p, int32_t axis)
     /* Mixing heads looks like a constant query; what lies behind it tells. */
     bool is_behind_mixer = c->mixer != NULL && keeps_queries(c, p, query, key);
     offer(c, is_behind_mixer ? VF_SCORE_MIXED : VF_SCORE_CONST_QUERY, p, query, key, axis);
-    climb_mixed(c, p->node, key, axis);
+    if (!c->is_nearest)
+        climb_mixed(c, p->node, key, axis);
 }
 
 static void climb(Climb *c, VfValue *value, int32_t axis)
@@ -151,7 +153,7 @@ static void climb(Climb *c, VfValue *value, int32_t axis)
     if (!is_elementwise && !vf_is_mover(node)) {
         stop(c, node, "is no product of queries and keys");
         bool is_normaliser = node->op == VF_OP_SOFTMAX;
-        if (!is_normaliser && value->index == 0)
+        if (!is_normaliser && !c->is_nearest && value->index == 0)
             climb_mixed(c, node, 0, axis);
         return;
     }
@@ -163,6 +165,13 @@ void vf_find_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *
 {
     memset(scores, 0, sizeof(*scores));
     Climb c = {.scan = scan, .best = scores, .stop_depth = -1};
+    climb(&c, value, axis);
+}
+
+void vf_find_nearest_scores(const VfScan *scan, VfValue *value, int32_t axis, VfScores *scores)
+{
+    memset(scores, 0, sizeof(*scores));
+    Climb c = {.scan = scan, .best = scores, .stop_depth = -1, .is_nearest = true};
     climb(&c, value, axis);
 }
 

@@ -3,8 +3,9 @@
     linear_reference.py VITFOLD MODELS PREFIX
 
 The reference is made of the original graph without the pass: between the two products of each
-Softmax stands Relu on both operands, and the sum over the keys, in double. Models with other sites
-than that (masks, moved axes, refusals) are left out and counted.
+Softmax stands Relu on both operands, what masks keep, and the sum over the keys, in double. Models
+with other sites than that (moved axes, refusals) are left out and counted. Every site that is
+rewritten has to be told linear afterwards.
 """
 import glob
 import json
@@ -33,21 +34,43 @@ def constants(graph):
 
 
 def score_product(softmax, made_by, const):
-    """The MatMul above a Softmax, through scales and biases; None where a mask is or axes move."""
-    name = softmax.input[0]
+    """The MatMul above a Softmax, through scales and biases, and the nodes with masks between them;
+    None where axes move."""
+    name, masks = softmax.input[0], []
     while (node := made_by.get(name)) is not None:
         if node.op_type == "MatMul":
-            return node
+            return node, masks
         fixed = [i for i in node.input if i in const]
-        if node.op_type not in ("Mul", "Div", "Add", "Cast", "Identity"):
+        if node.op_type not in ("Mul", "Div", "Add", "Cast", "Identity", "Where"):
             return None
         if node.op_type == "Add" and (not fixed or const[fixed[0]].min() <= MASK_LEVEL):
-            return None
-        name = next(i for i in node.input if i not in const) if fixed else node.input[0]
+            masks.append(node)
+        if node.op_type == "Where":
+            if not (fixed and const[fixed[0]].max() <= MASK_LEVEL):
+                return None
+            masks.append(node)
+        followed = node.input[1:] if node.op_type == "Where" else node.input
+        name = next(i for i in followed if i not in const)
     return None
 
 
-def weights(graph, opset, at, product, out):
+def kept(node, at, const, graph):
+    """Nodes that make `at` 1 where the mask that `node` puts on the scores keeps a key, else 0."""
+    make = helper.make_node
+    if node.op_type == "Where":
+        is_filled = node.input[1] in const
+        flags = [make("Not", [node.input[0]], [at + "_flags"])] if is_filled else []
+        given = at + "_flags" if is_filled else node.input[0]
+        return flags + [make("Cast", [given], [at], to=TensorProto.FLOAT)]
+    mask = next((i for i in node.input if i in const), node.input[1])
+    graph.initializer.append(numpy_helper.from_array(np.array(-100, np.float32), at + "_level"))
+    return [
+        make("Greater", [mask, at + "_level"], [at + "_flags"]),
+        make("Cast", [at + "_flags"], [at], to=TensorProto.FLOAT),
+    ]
+
+
+def weights(graph, opset, at, product, masks, const, out):
     """Nodes that make the weights `out` from the operands of `product`."""
     name = lambda what: f"reference{at}_{what}"
     for what, value in (("eps", np.array(EPS)), ("axes", np.array([-1], np.int64))):
@@ -55,11 +78,17 @@ def weights(graph, opset, at, product, out):
     node = helper.make_node
     axes = {"axes": [-1]} if opset < 13 else {}
     summed = [name("double")] + ([name("axes")] if opset >= 13 else [])
-    return [
+    nodes = [
         node("Relu", [product.input[0]], [name("q")]),
         node("Relu", [product.input[1]], [name("k")]),
-        node("MatMul", [name("q"), name("k")], [name("scores")]),
-        node("Cast", [name("scores")], [name("double")], to=TensorProto.DOUBLE),
+        node("MatMul", [name("q"), name("k")], [name("scores0")]),
+    ]
+    for i, mask in enumerate(masks):
+        nodes += kept(mask, name(f"mask{i}"), const, graph)
+        pair = [name(f"scores{i}"), name(f"mask{i}")]
+        nodes.append(node("Mul", pair, [name(f"scores{i + 1}")]))
+    return nodes + [
+        node("Cast", [name(f"scores{len(masks)}")], [name("double")], to=TensorProto.DOUBLE),
         node("ReduceSum", summed, [name("sum")], keepdims=1, **axes),
         node("Add", [name("sum"), name("eps")], [name("below")]),
         node("Div", [name("double"), name("below")], [name("weights")]),
@@ -76,10 +105,10 @@ def make_reference(model):
         if node.op_type != "Softmax":
             nodes.append(node)
             continue
-        product = score_product(node, made_by, const)
-        if product is None:
+        found = score_product(node, made_by, const)
+        if found is None:
             return 0
-        nodes += weights(graph, opset, n, product, node.output[0])
+        nodes += weights(graph, opset, n, *found, const, node.output[0])
         n += 1
     del graph.node[:]
     graph.node.extend(nodes)
@@ -94,8 +123,10 @@ def rewrite(vitfold, path, folder):
     run("convert", path, model, "-p", "linearize-attention:dwc=off", "--json=" + report)
     run("run", model, "--inputs", inputs, "--outputs", out)
     with open(report) as file:
-        passes = json.load(file)["passes"]
-    n = next(p["edits"] for p in passes if p["pass"] == "linearize-attention")
+        told = json.load(file)
+    n = next(p["edits"] for p in told["passes"] if p["pass"] == "linearize-attention")
+    if told["after"]["attention"]["linear"] != told["before"]["attention"]["linear"] + n:
+        raise SystemExit(f"{path}: {n} sites rewritten, but not all are told linear afterwards")
     return dict(np.load(out)), n
 
 

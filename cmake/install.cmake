@@ -11,6 +11,7 @@ install(TARGETS vitfold_static vitfold_shared EXPORT vitfoldTargets
 if(EXISTS ${PROJECT_SOURCE_DIR}/converter/api/vitfold.h)
     install(FILES ${PROJECT_SOURCE_DIR}/converter/api/vitfold.h
         ${PROJECT_SOURCE_DIR}/converter/api/vitfold_report.h
+        ${PROJECT_SOURCE_DIR}/converter/api/vitfold_trial.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 

@@ -109,11 +109,11 @@ static VfStatus visit_site(VfPassCx *cx, const VfBatchNorm *bn, int32_t index, b
 static VfStatus sweep(VfPassCx *cx, bool is_last, VfErr *err)
 {
     VfNorms norms;
-    int32_t index = 0;
     VF_TRY(vf_find_norms(cx->arena, cx->model, &norms, err));
+    /* numbered among all batch norms of the model, so that a merged site keeps its number */
     for (int32_t i = 0; i < norms.n_batch; i++) {
         if (norms.batch[i].is_rep)
-            VF_TRY(visit_site(cx, &norms.batch[i], index++, is_last, err));
+            VF_TRY(visit_site(cx, &norms.batch[i], i, is_last, err));
     }
     return VF_OK;
 }

@@ -212,15 +212,15 @@ static VfStatus select_sites(VfPassCx *cx, bool is_auto, VfLinearSite **chosen, 
                              VfErr *err)
 {
     VfAttentions found;
+    const VfSites any = {.seen = cx->sites.seen};
     VF_TRY(vf_find_attention(cx->arena, cx->model, &found, err));
     VfLinearSite *site = VF_NEW_ARRAY(cx->arena, VfLinearSite, (size_t)found.n_site);
     VF_TRY_ALLOC(site, err);
     for (int32_t i = 0; i < found.n_site; i++) {
         const VfAttention *at = &found.site[i];
         VfSiteFacts facts = {at->index, at->label, at->is_window};
-        bool selected = is_auto;
-        if (!is_auto)
-            VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
+        bool selected;
+        VF_TRY(vf_sites_select(is_auto ? &any : &cx->sites, &facts, &selected, err));
         if (!selected || at->kind == VF_ATTENTION_LINEAR)
             continue;
         site[*n] = (VfLinearSite){.cx = cx, .options = cx->options, .site = at};

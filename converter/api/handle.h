@@ -48,7 +48,7 @@ struct VitfoldReport {
     VfArena *arena;
     VfText out;
     VfJson json;
-    VfBytes text, document, svg; /* svg: empty where there is no plot */
+    VfBytes text, document, svg, recipe; /* svg, recipe: empty where there is none */
 };
 
 /* --- report.c --- */

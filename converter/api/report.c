@@ -52,6 +52,12 @@ const char *vitfold_report_json(const VitfoldReport *report, size_t *size)
     return report->document.data;
 }
 
+const char *vitfold_report_recipe(const VitfoldReport *report, size_t *size)
+{
+    *size = report->recipe.size;
+    return report->recipe.data;
+}
+
 const char *vitfold_report_svg(const VitfoldReport *report, size_t *size)
 {
     *size = report->svg.size;

@@ -13,7 +13,8 @@
  * terminated strings end at their first 0 byte.
  *
  * Here: models, tensors, running. vitfold_report.h, which this header includes: everything that
- * finds something out or changes a model and reports on it.
+ * finds something out or changes a model and reports on it. vitfold_trial.h, included too: trying
+ * out passes and sites.
  */
 #ifndef VF_API_VITFOLD_H
 #define VF_API_VITFOLD_H
@@ -193,5 +194,6 @@ VITFOLD_API int vitfold_run(const VitfoldModel *model, const VitfoldData *in, Vi
 #endif
 
 #include "vitfold_report.h"
+#include "vitfold_trial.h"
 
 #endif

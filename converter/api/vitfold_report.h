@@ -176,35 +176,6 @@ VITFOLD_API int vitfold_eval(const VitfoldModel *model, const char *path,
                              const VitfoldEvalOptions *options, VitfoldReport **report,
                              VitfoldError *error);
 
-/* Told before each step of long work: `done` of `total` steps are over (the total may grow), the
- * next is about `what`. Other than 0: stop, with a report of what is known so far. */
-typedef int VitfoldProgressFn(void *user, const char *what, size_t done, size_t total);
-
-/* What changed models are measured on, against the original. */
-typedef struct VitfoldTrialOptions {
-    const VitfoldData *in;    /* one run; or */
-    const char *labelled;     /* labelled samples as vitfold_eval takes them, run as `eval` says */
-    VitfoldEvalOptions eval;  /* its `run` also holds for `in` */
-    VitfoldProgressFn *progress; /* may be NULL */
-    void *progress_user;
-} VitfoldTrialOptions;
-
-/* A limit of one metric over all outputs. "max-abs", "rel" (of the norms) and "ulp" break it above,
- * "cosine", "top1" (share of rows that agree with the original) and "accuracy" (labelled samples
- * only) below. What is not finite, missing or of another shape breaks every limit. */
-typedef struct VitfoldThreshold {
-    const char *metric;
-    double value;
-} VitfoldThreshold;
-
-/* The first pass after which any threshold is broken, and of its edits one with which they are and
- * without which they are not. VITFOLD_DIFFERS when there is one. Works on copies read from the
- * model's file; of `passes` the limits, prints and effect are not used. */
-VITFOLD_API int vitfold_bisect(const VitfoldModel *model, const VitfoldPassOptions *passes,
-                               const VitfoldTrialOptions *trial,
-                               const VitfoldThreshold *threshold, size_t n_threshold,
-                               VitfoldReport **report, VitfoldError *error);
-
 typedef struct VitfoldBenchOptions {
     VitfoldRunOptions run;
     int64_t n_warmup, n_repeat; /* 0: 3 and 20 */

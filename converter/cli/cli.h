@@ -57,7 +57,7 @@ typedef struct VfCommand {
 } VfCommand;
 
 extern const VfCommand cmd_convert, cmd_inspect, cmd_explain, cmd_passes, cmd_run, cmd_compare,
-    cmd_eval, cmd_check, cmd_bench, cmd_emit_c, cmd_diff, cmd_bisect;
+    cmd_eval, cmd_check, cmd_bench, cmd_emit_c, cmd_diff, cmd_bisect, cmd_sensitivity;
 
 /* --- share.c --- */
 

@@ -9,7 +9,7 @@
 static const VfCommand *const command[] = {
     &cmd_convert, &cmd_inspect, &cmd_explain, &cmd_passes, &cmd_run,
     &cmd_compare, &cmd_eval,    &cmd_check,   &cmd_bench,  &cmd_emit_c,
-    &cmd_diff,    &cmd_bisect,
+    &cmd_diff,    &cmd_bisect, &cmd_sensitivity,
 };
 
 enum { N_COMMAND = sizeof command / sizeof command[0] };

@@ -1,50 +1,42 @@
 #include "converter/cli/trial.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static bool is_ignored(void)
+/* That it is no longer there says that the signal came. */
+static void leave(int signal)
 {
-    struct sigaction action;
-    return sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    (void)signal;
 }
 
-/* Blocked signals wait until they are asked for, so no handler and no state of the program is
- * needed. */
+/* The system puts the default back when the handler is called: no state of the program is needed to
+ * know that it was, and the next signal ends the program. */
 void cli_progress_begin(const Cli *cli, CliProgress *progress)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
+    struct sigaction action = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
     progress->is_shown = !cli->common->is_quiet && isatty(STDERR_FILENO);
-    progress->is_watching = !is_ignored() && sigprocmask(SIG_BLOCK, &set, &progress->mask) == 0;
+    progress->is_watching = sigaction(SIGINT, NULL, &progress->before) == 0 &&
+                            progress->before.sa_handler != SIG_IGN &&
+                            sigaction(SIGINT, &action, NULL) == 0;
 }
 
 int cli_progress(void *user, const char *what, size_t done, size_t total)
 {
     const CliProgress *progress = user;
-    sigset_t pending;
+    struct sigaction now;
     if (progress->is_shown)
         fprintf(stderr, "\r%zu/%zu %.60s\033[K", done, total, what);
-    return progress->is_watching && sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
+    return progress->is_watching && sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != leave;
 }
 
 void cli_progress_end(CliProgress *progress)
 {
-    static const struct timespec at_once;
-    sigset_t set;
     if (progress->is_shown)
         fputs("\r\033[K", stderr);
-    progress->is_shown = false;
-    if (!progress->is_watching)
-        return;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    while (sigtimedwait(&set, NULL, &at_once) == SIGINT)
-        continue;
-    sigprocmask(SIG_SETMASK, &progress->mask, NULL);
-    progress->is_watching = false;
+    if (progress->is_watching)
+        sigaction(SIGINT, &progress->before, NULL);
+    *progress = (CliProgress){0};
 }
 
 static int take_data(Cli *cli, const DataOptions *data, const TrialWords *words, CliTrial *trial,

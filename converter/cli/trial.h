@@ -28,12 +28,12 @@ typedef struct TrialWords {
      .value = "FILE.npz"},                                                                      \
     CLI_THREADS_ROW(Type)
 
-/* A line on standard error if that is a terminal. From begin to end Ctrl-C does not end the program
- * but makes the next call of the function ask to stop; a second one, once the work has stopped,
- * ends it. Where Ctrl-C was ignored from the start it stays so. */
+/* A line on standard error if that is a terminal. From begin to end the first Ctrl-C does not end
+ * the program but makes the next call of the function ask to stop; a second one ends it at once.
+ * Where Ctrl-C was ignored from the start it stays so. */
 typedef struct CliProgress {
     bool is_shown, is_watching;
-    sigset_t mask; /* of signals, before */
+    struct sigaction before;
 } CliProgress;
 
 void cli_progress_begin(const Cli *cli, CliProgress *progress);

@@ -2,9 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "runtime/base/intern.h"
+#include "converter/report/svg.h"
 
 /* All in pixels. */
 enum { WIDTH = 720, LEFT = 64, PLOT_WIDTH = 620, PANEL_HEIGHT = 200, PANEL_STEP = 260, TOP = 40,
@@ -17,29 +16,6 @@ enum { COLOR_COUNT = sizeof color_table / sizeof color_table[0] };
 static const char *color_of(int32_t color)
 {
     return color_table[(color < 0 ? 0 : color) % COLOR_COUNT];
-}
-
-static void put_escaped(VfText *text, const char *words)
-{
-    VfText shown;
-    VfBytes done = {"?", 1};
-    vf_text_init(&shown, text->arena);
-    vf_text_visible(&shown, vf_bytes(words));
-    vf_text_get(&shown, &done, NULL);
-    for (size_t i = 0; i < done.size; i++) {
-        const char *const special = strchr("&<>\"'", done.data[i]);
-        if (special != NULL && *special != '\0')
-            vf_text_printf(text, "&#%d;", done.data[i]);
-        else
-            vf_text_char(text, done.data[i]);
-    }
-}
-
-static void put_words(VfText *text, double x, double y, const char *anchor, const char *words)
-{
-    vf_text_printf(text, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\">", x, y, anchor);
-    put_escaped(text, words);
-    vf_text_string(text, "</text>\n");
 }
 
 static int32_t longest(const VfPlotPanel *panel)
@@ -74,7 +50,7 @@ static void put_step(const VfPlotPanel *panel, double top, double value, VfText 
     snprintf(label, sizeof label, panel->is_log ? "%.0e" : "%.4g", value);
     vf_text_printf(text, "<path d=\"M%d %.2fH%d\" stroke=\"#e3e3e3\"/>\n", LEFT, y,
                    LEFT + PLOT_WIDTH);
-    put_words(text, LEFT - 6, y + 4, "end", label);
+    vf_svg_words(text, LEFT - 6, y + 4, "end", label);
 }
 
 /* Four steps of a plain axis; of decades at most eight, all whole. */
@@ -98,13 +74,13 @@ static void put_axes(const VfPlotPanel *panel, double top, int32_t n, VfText *te
     enum { MOST_TICKS = 12 };
     vf_text_printf(text, "<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%d\" fill=\"none\" "
                          "stroke=\"#999\"/>\n", LEFT, top, PLOT_WIDTH, PANEL_HEIGHT);
-    put_words(text, LEFT, top - 8, "start", panel->title);
+    vf_svg_words(text, LEFT, top - 8, "start", panel->title);
     put_steps(panel, top, text);
     int32_t step = 1 + (n - 1) / MOST_TICKS;
     for (int32_t i = 0; i < n; i += step) {
         char label[16];
         snprintf(label, sizeof label, "%d", i);
-        put_words(text, x_at(i, n), top + PANEL_HEIGHT + 16, "middle", label);
+        vf_svg_words(text, x_at(i, n), top + PANEL_HEIGHT + 16, "middle", label);
     }
 }
 
@@ -140,7 +116,7 @@ static void put_legend(const VfPlotPanel *panel, double top, VfText *text)
         vf_text_printf(text, "<path d=\"M%d %.2fh28\" stroke=\"%s\" stroke-width=\"2.5\"%s/>\n",
                        LEFT, y - 4, color_of(line->color),
                        line->is_dashed ? " stroke-dasharray=\"2 6\"" : "");
-        put_words(text, LEFT + 36, y, "start", line->label);
+        vf_svg_words(text, LEFT + 36, y, "start", line->label);
         n++;
     }
 }
@@ -162,7 +138,7 @@ void vf_plot_svg(const VfPlotPanel *panel, int32_t n_panel, const char *x_label,
         for (int32_t k = 0; k < panel[i].n_line; k++)
             put_line(&panel[i], &panel[i].line[k], top, n, text);
     }
-    put_words(text, LEFT + PLOT_WIDTH / 2.0, legend - 20, "middle", x_label);
+    vf_svg_words(text, LEFT + PLOT_WIDTH / 2.0, legend - 20, "middle", x_label);
     if (n_panel > 0)
         put_legend(&panel[0], legend + 12, text);
     vf_text_string(text, "</svg>\n");

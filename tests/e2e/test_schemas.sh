@@ -45,6 +45,7 @@ on_data() {
     report "0|1" compare "$1" "$work/out.onnx" --inputs "$2" --rtol 1e-9
     report "0|1" bisect "$1" --passes default,softmax-to-relu --inputs "$2" --metric rel \
         --threshold 0.1
+    report "0|1" sensitivity "$1" --pass softmax-to-relu --inputs "$2" --budget 0.1
     report 0 inspect "$1" --signal --inputs "$2"
     report "0|1" diff "$1" "$work/out.onnx" --inputs "$2"
 }
@@ -62,6 +63,8 @@ on_data "$model" "$work/x.npz"
 report 0 eval "$model" --data "$mnist/test_500.npz"
 report "0|1" bisect "$model" --passes softmax-to-relu --data "$mnist/test_500.npz" --samples 64 \
     --metric accuracy --threshold 0.99
+report "0|1" sensitivity "$model" --pass softmax-to-relu --data "$mnist/test_500.npz" --samples 64
+report 0 sensitivity "$model" --pass fuse-gelu --random 1
 report 0 passes
 report 0 passes progressive-norm --schedule 10
 report 3 check "$source/testdata/onnx/outside_dotdot.onnx"

@@ -111,6 +111,27 @@ START_TEST(bisect_is_stopped)
 }
 END_TEST
 
+START_TEST(sensitivity_is_stopped)
+{
+    VfErr err = {0};
+    int left = _i;
+    char words[40];
+    size_t size;
+    VitfoldReport *report = NULL;
+    VitfoldPassOptions pass = {.passes = "normalize-skip"};
+    VitfoldTrialOptions trial = {.in = in, .progress = count_down, .progress_user = &left};
+    VitfoldSensitivityOptions options = {.budget = 1e9, .has_budget = 1};
+    int status = vitfold_sensitivity(model, &pass, &trial, &options, &report, &err);
+    ck_assert_ptr_nonnull(report);
+    snprintf(words, sizeof words, "%d of 8 sites were measured", _i < 2 ? 0 : _i < 10 ? _i - 1 : 8);
+    if (_i > 0)
+        ck_assert_msg(strstr(vitfold_report_text(report, &size), words) != NULL, "%s",
+                      vitfold_report_text(report, &size));
+    ck_assert_ptr_null(vitfold_report_recipe(report, &size));
+    check_stopped(status, report, &err);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("api/trial");
@@ -119,6 +140,7 @@ static Suite *make_suite(void)
     tcase_add_test(metric, unknown_metrics);
     tcase_add_checked_fixture(stop, load, unload);
     tcase_add_loop_test(stop, bisect_is_stopped, 0, 5);
+    tcase_add_loop_test(stop, sensitivity_is_stopped, 0, 12);
     suite_add_tcase(suite, metric);
     suite_add_tcase(suite, stop);
     return suite;

@@ -1,0 +1,69 @@
+/* The part of the public C interface that searches: for the pass and site that break a model, and
+ * for the sites that do not.
+ *
+ * Each trial starts anew from the model's file and is measured against the original on the same
+ * data. Rules for errors, options and reports are those of vitfold_report.h; vitfold.h includes
+ * this header.
+ */
+#ifndef VF_API_VITFOLD_TRIAL_H
+#define VF_API_VITFOLD_TRIAL_H
+
+#include "vitfold_report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Told before each step of long work: `done` of `total` steps are over (the total may grow), the
+ * next is about `what`. Other than 0: stop, with a report of what is known so far. */
+typedef int VitfoldProgressFn(void *user, const char *what, size_t done, size_t total);
+
+/* What changed models are measured on, against the original. */
+typedef struct VitfoldTrialOptions {
+    const VitfoldData *in;    /* one run; or */
+    const char *labelled;     /* labelled samples as vitfold_eval takes them, run as `eval` says */
+    VitfoldEvalOptions eval;  /* its `run` also holds for `in` */
+    VitfoldProgressFn *progress; /* may be NULL */
+    void *progress_user;
+} VitfoldTrialOptions;
+
+/* A limit of one metric over all outputs. "max-abs", "rel" (of the norms) and "ulp" break it above,
+ * "cosine", "top1" (share of rows that agree with the original) and "accuracy" (labelled samples
+ * only) below. What is not finite, missing or of another shape breaks every limit. */
+typedef struct VitfoldThreshold {
+    const char *metric;
+    double value;
+} VitfoldThreshold;
+
+/* The first pass after which any threshold is broken, and of its edits one with which they are and
+ * without which they are not. VITFOLD_DIFFERS when there is one. Works on copies read from the
+ * model's file; of `passes` the limits, prints and effect are not used. */
+VITFOLD_API int vitfold_bisect(const VitfoldModel *model, const VitfoldPassOptions *passes,
+                               const VitfoldTrialOptions *trial,
+                               const VitfoldThreshold *threshold, size_t n_threshold,
+                               VitfoldReport **report, VitfoldError *error);
+
+typedef struct VitfoldSensitivityOptions {
+    const char *metric; /* NULL: accuracy with labelled samples, else rel */
+    double budget;      /* what sites may lose together, if has_budget */
+    int has_budget;
+} VitfoldSensitivityOptions;
+
+/* What each site of a pass does alone, the most harmful first. The loss of a metric is its
+ * distance; 1 - cosine; the share of rows that disagree; how much accuracy is lost. With a budget,
+ * sites are taken up from the least harmful on as long as all together, measured, stay within it;
+ * the recipe of those is run once more and kept in the report. VITFOLD_DIFFERS when no site fits.
+ * The report has a plot. `pass` names one pass, perhaps with options and sites. */
+VITFOLD_API int vitfold_sensitivity(const VitfoldModel *model, const VitfoldPassOptions *pass,
+                                    const VitfoldTrialOptions *trial,
+                                    const VitfoldSensitivityOptions *options,
+                                    VitfoldReport **report, VitfoldError *error);
+
+/* The recipe of a report of vitfold_sensitivity, as XML; NULL when there is none. */
+VITFOLD_API const char *vitfold_report_recipe(const VitfoldReport *report, size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

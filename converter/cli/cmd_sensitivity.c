@@ -1,0 +1,99 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "converter/cli/trial.h"
+
+typedef struct Options {
+    CommonOptions common;
+    DataOptions data;
+    TrialWords trial;
+    const char *pass, *metric, *budget, *save_recipe, *svg;
+    int64_t n_thread;
+} Options;
+
+static const VfOption table[] = {
+    {"pass", "the pass, with options and sites if need be", VF_OPTION_STRING,
+     offsetof(Options, pass), .letter = 'p', .value = "PASS[:OPTIONS]"},
+    {"metric", "what sites are sorted by: max-abs, rel (of the norms), cosine, top1 (share of rows "
+     "that agree), ulp, accuracy (with --data); else accuracy with --data and rel without",
+     VF_OPTION_STRING, offsetof(Options, metric), .letter = 'm', .value = "METRIC"},
+    {"budget", "find sites that together lose at most X: of cosine and top1 what is missing to 1, "
+     "of accuracy what the original has more", VF_OPTION_STRING, offsetof(Options, budget),
+     .value = "X"},
+    {"save-recipe", "write the pass with the sites within the budget, for convert --recipe",
+     VF_OPTION_STRING, offsetof(Options, save_recipe), .value = "FILE.xml"},
+    {"svg", "plot of the losses as bars", VF_OPTION_STRING, offsetof(Options, svg),
+     .value = "FILE.svg"},
+    CLI_TRIAL_ROWS(Options),
+    CLI_JSON_ROW,
+    CLI_LINKED_ROW,
+    CLI_COMMON_ROWS,
+    {0},
+};
+
+static int read_words(const Options *options, VitfoldSensitivityOptions *how, VfErr *err)
+{
+    char *end = NULL;
+    *how = (VitfoldSensitivityOptions){.metric = options->metric,
+                                       .has_budget = options->budget != NULL};
+    if (options->pass == NULL)
+        return (int)vf_fail(err, VF_USAGE, "sensitivity needs --pass");
+    if (options->save_recipe != NULL && options->budget == NULL)
+        return (int)vf_fail(err, VF_USAGE, "option 'save-recipe' needs --budget");
+    if (options->budget == NULL)
+        return VITFOLD_OK;
+    errno = 0;
+    how->budget = strtod(options->budget, &end);
+    if (end == options->budget || *end != '\0' || !(how->budget >= 0) || errno != 0)
+        return (int)vf_fail(err, VF_USAGE, "option 'budget': '%s' is not a number from 0 on",
+                            options->budget);
+    return VITFOLD_OK;
+}
+
+/* The recipe of a search that was interrupted or found no site is not there. */
+static int write_files(const Options *options, const VitfoldReport *report, VfErr *err)
+{
+    size_t size;
+    const char *recipe = vitfold_report_recipe(report, &size);
+    int status = VITFOLD_OK;
+    if (options->save_recipe != NULL && recipe != NULL)
+        status = (int)vf_file_write(options->save_recipe, recipe, size, err);
+    if (status == VITFOLD_OK && options->svg != NULL)
+        status = cli_write_svg(report, options->svg, err);
+    return status;
+}
+
+static int measure(Cli *cli, const Options *options, CliTrial *trial, VfErr *err)
+{
+    VitfoldReport *report = NULL;
+    VitfoldSensitivityOptions how;
+    VitfoldPassOptions pass = {.passes = options->pass, .calibration = trial->calibration};
+    int status = read_words(options, &how, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_sensitivity(trial->model, &pass, &trial->options, &how, &report, err);
+    cli_progress_end(&trial->progress);
+    if (report == NULL)
+        return status;
+    int shown = cli_show(cli, report, err);
+    if (shown == VITFOLD_OK)
+        shown = write_files(options, report, err);
+    vitfold_report_free(report);
+    return shown != VITFOLD_OK ? shown : status;
+}
+
+static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err)
+{
+    const Options *options = given;
+    CliTrial trial;
+    int status = cli_trial_open(cli, path->item[0], &options->data, &options->trial,
+                                options->n_thread, &trial, err);
+    if (status == VITFOLD_OK)
+        status = measure(cli, options, &trial, err);
+    cli_trial_close(&trial);
+    return status;
+}
+
+const VfCommand cmd_sensitivity = {
+    "sensitivity", "MODEL", "what each site of a pass does alone, and which fit in a budget", 1, 1,
+    table, sizeof(Options), run,
+};

@@ -89,16 +89,21 @@ vitfold_layer(vf_draw converter/draw vf_ir vf_base PkgConfig::GRAPHVIZ PkgConfig
 vitfold_layer(vf_report converter/report
     vf_draw vf_rewrite vf_ir vf_base PkgConfig::LIBXML2 Threads::Threads)
 
-# The schema of recipes is in the program: reading one needs no other file.
-add_custom_command(
-    OUTPUT ${VITFOLD_GENERATED}/vitfold_recipe_schema.h
-    COMMAND ${CMAKE_COMMAND} -DIN=${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
-            -DOUT=${VITFOLD_GENERATED}/vitfold_recipe_schema.h -DNAME=VITFOLD_RECIPE_SCHEMA
-            -P ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
-    DEPENDS ${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
-            ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
-    VERBATIM)
-target_sources(vf_report PRIVATE ${VITFOLD_GENERATED}/vitfold_recipe_schema.h)
+# The schema of recipes, and style and script of pages, are in the program: it needs no other file.
+function(vitfold_bytes path name)
+    string(TOLOWER ${name} file)
+    add_custom_command(
+        OUTPUT ${VITFOLD_GENERATED}/${file}.h
+        COMMAND ${CMAKE_COMMAND} -DIN=${PROJECT_SOURCE_DIR}/${path}
+                -DOUT=${VITFOLD_GENERATED}/${file}.h -DNAME=${name}
+                -P ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
+        DEPENDS ${PROJECT_SOURCE_DIR}/${path} ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake
+        VERBATIM)
+    target_sources(vf_report PRIVATE ${VITFOLD_GENERATED}/${file}.h)
+endfunction()
+vitfold_bytes(converter/report/recipe.rng VITFOLD_RECIPE_SCHEMA)
+vitfold_bytes(converter/report/html/page.css VITFOLD_PAGE_CSS)
+vitfold_bytes(converter/report/html/page.js VITFOLD_PAGE_JS)
 target_include_directories(vf_report PRIVATE ${VITFOLD_GENERATED})
 
 # The version of the sources, looked up at each build.

@@ -2,6 +2,9 @@
 #include "converter/report/diff.h"
 
 #include "converter/api/compare.h"
+#include "converter/api/page.h"
+#include "converter/report/html/page_diff.h"
+#include "converter/report/html/render.h"
 
 /* What both models computed; b under the names of a. */
 typedef struct Runs {
@@ -92,6 +95,31 @@ static VfStatus print_head(const VitfoldModel *a, const VitfoldModel *b, VfText 
     return VF_OK;
 }
 
+static VfStatus render_lines(const void *self, VfHtml *html, VfErr *err)
+{
+    (void)err;
+    vf_html_open(html, "pre", "class", "lines", "tabindex", "0", NULL);
+    vf_html_bytes(html, *(const VfBytes *)self);
+    vf_html_close_line(html);
+    return VF_OK;
+}
+
+/* `moved`: what the text tells of tensors, or nothing. */
+static VfStatus make_page(const VitfoldModel *a, const VitfoldModel *b, const VfDiff *diff,
+                          VfBytes moved, VitfoldReport *report, VfErr *err)
+{
+    VfPage *page;
+    VF_TRY(vf_page_new(report->arena, "What differs", &page, err));
+    page->from = vf_bytes(a->path);
+    page->to = vf_bytes(b->path);
+    VF_TRY(vf_page_add_diff(page, diff, err));
+    if (moved.size > 0)
+        VF_TRY(vf_page_add_section(page, (VfPageSection){
+            .id = "moved", .title = "How far tensors moved", .render = render_lines,
+            .self = &moved}, err));
+    return vf_page_render(page, &report->html, err);
+}
+
 static VfStatus find(const VitfoldModel *a, const VitfoldModel *b,
                      const VitfoldDiffOptions *options, VitfoldReport *report, VfErr *err)
 {
@@ -106,10 +134,15 @@ static VfStatus find(const VitfoldModel *a, const VitfoldModel *b,
         VF_TRY(print_head(a, b, &report->out));
     VF_TRY(vf_diff_text(diff, &style, &report->out, err));
     VF_TRY(vf_diff_json(diff, &report->json, err));
+    size_t told = report->out.size;
     if (options->in == NULL)
         vf_json_null(&report->json, "moved");
     else
         VF_TRY(measure(a, b, options, diff, report, err));
+    VfBytes moved = {report->out.data == NULL ? "" : report->out.data + told,
+                     report->out.size - told};
+    if (options->html)
+        VF_TRY(make_page(a, b, diff, moved, report, err));
     return is_equal ? VF_OK : vf_fail(err, VF_DIFFERS, "the models differ");
 }
 

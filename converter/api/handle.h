@@ -48,7 +48,8 @@ struct VitfoldReport {
     VfArena *arena;
     VfText out;
     VfJson json;
-    VfBytes text, document, svg, recipe; /* svg, recipe: empty where there is none */
+    VfBytes text, document;
+    VfBytes svg, recipe, html; /* empty where there is none */
 };
 
 /* --- report.c --- */

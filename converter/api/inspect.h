@@ -28,7 +28,17 @@ void vf_inspection_close(VfInspection *inspection);
 void vf_inspection_json(const VfInspection *inspection, VfJson *json);
 void vf_inspection_text(const VfInspection *inspection, VfArena *arena, VfText *text);
 
+/* Why the costs are missing, and what to do about it. */
+void vf_inspection_misfit(const VfInspection *inspection, VfText *text);
+
+/* --- inspect_side.c --- */
+
 /* Several models as columns. */
 void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text);
+
+/* Append fact `i` to `text` and return what it is about; NULL past the last. `*number` is what can
+ * be compared, NaN for none. */
+const char *vf_inspection_fact(const VfInspection *inspection, size_t i, VfText *text,
+                               double *number);
 
 #endif

@@ -43,8 +43,7 @@ static void print_ops(const VfInspection *inspection, VfText *text)
     vf_text_char(text, '\n');
 }
 
-/* Why the costs are missing, and what to do about it. */
-static void print_misfit(const VfInspection *inspection, VfText *text)
+void vf_inspection_misfit(const VfInspection *inspection, VfText *text)
 {
     vf_text_string(text, "costs are not known for ");
     for (size_t i = 0; i < inspection->n_assumed; i++)
@@ -57,7 +56,7 @@ static void print_cost(const VfInspection *inspection, VfText *text)
 {
     const VfCost *cost = &inspection->cost;
     if (!inspection->has_cost) {
-        print_misfit(inspection, text);
+        vf_inspection_misfit(inspection, text);
         return;
     }
     vf_text_string(text, "\nparameters  ");
@@ -213,98 +212,4 @@ void vf_inspection_text(const VfInspection *inspection, VfArena *arena, VfText *
     print_attentions(inspection, arena, text);
     print_layer_norms(inspection, arena, text);
     print_batch_norms(inspection, arena, text);
-}
-
-/* One fact as a cell of the side by side table. */
-typedef void CellFn(const VfInspection *inspection, VfText *text);
-
-static void cell_nodes(const VfInspection *inspection, VfText *text)
-{
-    vf_text_printf(text, "%lld", (long long)inspection->n_node);
-}
-
-static void cell_parameters(const VfInspection *inspection, VfText *text)
-{
-    vf_text_count(text, (double)inspection->cost.n_parameter);
-}
-
-static void cell_bytes(const VfInspection *inspection, VfText *text)
-{
-    vf_text_bytes(text, inspection->cost.parameter_bytes);
-}
-
-static void cell_flops(const VfInspection *inspection, VfText *text)
-{
-    if (inspection->has_cost)
-        vf_text_count(text, inspection->cost.flops);
-    else
-        vf_text_char(text, '?');
-}
-
-static void cell_activations(const VfInspection *inspection, VfText *text)
-{
-    if (inspection->has_cost)
-        vf_text_bytes(text, inspection->cost.activation_bytes);
-    else
-        vf_text_char(text, '?');
-}
-
-static void cell_attention(const VfInspection *inspection, VfText *text)
-{
-    for (int kind = VF_ATTENTION_SOFTMAX; kind <= VF_ATTENTION_OTHER; kind++) {
-        int32_t n = vf_sites_count(&inspection->sites, (VfAttentionKind)kind);
-        if (n > 0)
-            vf_text_printf(text, "%s%d %s", text->size == 0 ? "" : ", ", n,
-                           vf_attention_kind_name((VfAttentionKind)kind));
-    }
-    if (text->size == 0)
-        vf_text_char(text, '0');
-}
-
-static void cell_layer_norm(const VfInspection *inspection, VfText *text)
-{
-    vf_text_printf(text, "%d", inspection->sites.norm.n_layer);
-}
-
-static void cell_batch_norm(const VfInspection *inspection, VfText *text)
-{
-    vf_text_printf(text, "%d", inspection->sites.norm.n_batch);
-}
-
-void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text)
-{
-    static const struct {
-        const char *name;
-        CellFn *print;
-    } row[] = {
-        {"operators", cell_nodes},     {"parameters", cell_parameters},
-        {"weights", cell_bytes},       {"flops", cell_flops},
-        {"activations", cell_activations}, {"attention", cell_attention},
-        {"layer norms", cell_layer_norm},  {"batch norms", cell_batch_norm},
-    };
-    char align[VF_TABLE_MAX_COLUMNS + 1] = "l";
-    size_t n_shown = n < VF_TABLE_MAX_COLUMNS - 1 ? n : VF_TABLE_MAX_COLUMNS - 1;
-    memset(align + 1, 'r', n_shown);
-    VfTable table;
-    vf_table_init(&table, arena, align);
-    vf_table_printf(&table, "%s", "");
-    for (size_t i = 0; i < n_shown; i++)
-        vf_table_cell(&table, vf_bytes(inspection[i].title));
-    for (size_t r = 0; r < sizeof row / sizeof row[0]; r++) {
-        vf_table_printf(&table, "%s", row[r].name);
-        for (size_t i = 0; i < n_shown; i++) {
-            VfText cell;
-            VfBytes done = {"?", 1};
-            vf_text_init(&cell, arena);
-            row[r].print(&inspection[i], &cell);
-            if (vf_text_get(&cell, &done, NULL) == VF_OK)
-                vf_table_cell(&table, done);
-        }
-    }
-    vf_table_print(&table, 0, text);
-    for (size_t i = 0; i < n; i++)
-        if (!inspection[i].has_cost) {
-            vf_text_printf(text, "%s: ", inspection[i].title);
-            print_misfit(&inspection[i], text);
-        }
 }

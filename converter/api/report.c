@@ -63,3 +63,9 @@ const char *vitfold_report_svg(const VitfoldReport *report, size_t *size)
     *size = report->svg.size;
     return report->svg.data;
 }
+
+const char *vitfold_report_html(const VitfoldReport *report, size_t *size)
+{
+    *size = report->html.size;
+    return report->html.data;
+}

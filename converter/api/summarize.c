@@ -1,7 +1,9 @@
 /* The before and after table of convert. */
 #include "converter/api/effect.h"
 #include "converter/api/inspect.h"
+#include "converter/api/page.h"
 #include "converter/lower/lower.h"
+#include "converter/report/html/render.h"
 #include "converter/report/journal_report.h"
 
 /* Look at the transformed model itself: find its sites, then fix its open sizes for the costs. One
@@ -55,7 +57,7 @@ static void json_side(VfJson *json, const char *key, const VfInspection *inspect
 }
 
 /* Clean-up passes run several times: their counts are added up where the pass came first. */
-static int32_t merge_stats(const VitfoldModel *model, VfPassStats *merged)
+int32_t vf_merge_stats(const VitfoldModel *model, VfPassStats *merged)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < model->n_stats; i++) {
@@ -81,7 +83,7 @@ static VfStatus print_passes(const VitfoldModel *model, VitfoldReport *report, V
     vf_table_printf(&table, "edits");
     vf_table_printf(&table, "left alone");
     vf_json_array(&report->json, "passes");
-    int32_t n = merge_stats(model, merged);
+    int32_t n = vf_merge_stats(model, merged);
     for (int32_t i = 0; i < n; i++) {
         const VfPassStats *stats = &merged[i];
         vf_table_printf(&table, "%s", stats->pass->name);
@@ -148,26 +150,44 @@ static void print_sides(const VitfoldModel *model, const VfInspection *side,
     vf_effect_text(model->effect, report->arena, &report->out);
 }
 
-static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
-                          const VitfoldDim *dim, size_t n_dim, VitfoldReport *report, VfErr *err)
+static VfStatus render(VfPage *page, const VitfoldModel *model, const VfInspection *side,
+                       VitfoldReport *report, VfErr *err)
 {
+    if (page == NULL)
+        return VF_OK;
+    VF_TRY(vf_page_add_sides(page, model, side, err));
+    return vf_page_render(page, &report->html, err);
+}
+
+/* The page's drawings come first: they show the graph as the passes left it. */
+static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
+                          const VitfoldSummaryOptions *options, VitfoldReport *report, VfErr *err)
+{
+    VfPage *page = NULL;
     VfInspection side[2] = {{0}};
-    VfStatus status = vf_inspection_open(report->arena, original, dim, n_dim, &side[0], err);
+    if (options->html)
+        VF_TRY(vf_page_of_transform(report->arena, model, &page, err));
+    VfStatus status = vf_inspection_open(report->arena, original, options->dim, options->n_dim,
+                                         &side[0], err);
     side[0].title = "before";
     if (status == VF_OK)
-        status = inspect_transformed(report->arena, model, dim, n_dim, &side[1], err);
+        status = inspect_transformed(report->arena, model, options->dim, options->n_dim, &side[1],
+                                     err);
     vf_json_string(&report->json, "file", model->path);
     if (status == VF_OK)
         status = print_passes(model, report, err);
     if (status == VF_OK)
         print_sides(model, side, report);
+    if (status == VF_OK)
+        status = render(page, model, side, report, err);
     vf_inspection_close(&side[0]);
     return status;
 }
 
-int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+int vitfold_summarize(VitfoldModel *model, const VitfoldSummaryOptions *options,
                       VitfoldReport **result, VitfoldError *err)
 {
+    static const VitfoldSummaryOptions defaults;
     VitfoldReport *report;
     VitfoldModel *original;
     VfStatus status = vf_report_begin("vitfold.convert.1", &report, err);
@@ -175,7 +195,7 @@ int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
         return (int)status;
     status = vf_load_original(model, &original, err);
     if (status == VF_OK) {
-        status = summarize(model, original, dim, n_dim, report, err);
+        status = summarize(model, original, options == NULL ? &defaults : options, report, err);
         vitfold_model_free(original);
     }
     return (int)vf_report_finish(report, status, result, err);

@@ -2,7 +2,8 @@
  * measures on it.
  *
  * A report is one document in two renderings, text for people and JSON, whose first key "schema"
- * names its form ("vitfold.inspect.1"). Keys come in a fixed order. A report belongs to the caller.
+ * names its form ("vitfold.inspect.1"); some have a plot or a page, too. Keys come in a fixed
+ * order. A report belongs to the caller.
  * Rules for errors, options and names are those of vitfold.h, which includes this header.
  */
 #ifndef VF_API_VITFOLD_REPORT_H
@@ -42,6 +43,10 @@ VITFOLD_API int vitfold_signal(VitfoldModel *const *model, size_t n_model,
 /* The plot of a report that has one (vitfold_signal, and others that say so), one SVG document;
  * else NULL. */
 VITFOLD_API const char *vitfold_report_svg(const VitfoldReport *report, size_t *size);
+
+/* The page of a report that was asked for one (VitfoldSummaryOptions, VitfoldDiffOptions): an HTML
+ * document that needs no other file; else NULL. */
+VITFOLD_API const char *vitfold_report_html(const VitfoldReport *report, size_t *size);
 
 /* Every candidate site and, where it was not matched, the first fact that failed. `pass` (with
  * options, if need be: "insert-spa:tau=1") and `node` (a name or glob) narrow it; both may be
@@ -120,9 +125,15 @@ VITFOLD_API size_t vitfold_model_n_idle_pass(const VitfoldModel *model);
 /* The name of such a pass, in the order they ran; NULL when there are not as many. */
 VITFOLD_API const char *vitfold_model_idle_pass(const VitfoldModel *model, size_t i);
 
+typedef struct VitfoldSummaryOptions {
+    const VitfoldDim *dim; /* sizes of symbolic dimensions for the costs (else 1) */
+    size_t n_dim;
+    int html;              /* also a page, with drawings of every kind of edit */
+} VitfoldSummaryOptions;
+
 /* The before and after table of a transformed model. Reads the original from its file; the
  * transformed one is cleaned up for it in memory, so save it before. */
-VITFOLD_API int vitfold_summarize(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
+VITFOLD_API int vitfold_summarize(VitfoldModel *model, const VitfoldSummaryOptions *options,
                                   VitfoldReport **report, VitfoldError *error);
 
 typedef struct VitfoldCompareOptions {
@@ -148,6 +159,7 @@ typedef struct VitfoldDiffOptions {
     int stat;              /* text: only counts */
     int full;              /* text: every place, constant and name */
     int color;             /* text with the colours of a terminal */
+    int html;              /* also a page */
     const VitfoldData *in; /* also run both and tell how far common tensors moved; NULL: no */
     VitfoldRunOptions run;
 } VitfoldDiffOptions;

@@ -79,6 +79,13 @@ int cli_tell(const Cli *cli, const VitfoldReport *report, VfErr *err);
 /* Write to stdout; VITFOLD_IO if that fails. */
 int cli_print(const char *text, size_t size, VfErr *err);
 
+bool cli_ends_in(const char *word, const char *suffix);
+
+/* Write a whole file beside PATH, without its name yet; `*out` is the caller's to commit or
+ * abandon, also after a failure. */
+VfStatus cli_write_beside(const char *path, const char *text, size_t size, VfOutFile **out,
+                          VfErr *err);
+
 /* "NAME=N" words to dims in the arena. */
 int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err);
 

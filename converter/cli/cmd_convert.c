@@ -27,8 +27,8 @@ static const VfOption table[] = {
     {"skip", "passes to leave out", VF_OPTION_STRING, offsetof(Options, skip), .value = "LIST"},
     {"calibration", "samples for passes that measure: arrays named as the model's inputs, or 'x' "
      "for the only one", VF_OPTION_STRING, offsetof(Options, calibration), .value = "FILE.npz"},
-    {"report", "what each pass changed: a diff (.txt) or JSON (.json)", VF_OPTION_STRING,
-     offsetof(Options, report), .value = "FILE"},
+    {"report", "what each pass changed: a page with drawings (.html), a diff (.txt) or JSON "
+     "(.json)", VF_OPTION_STRING, offsetof(Options, report), .value = "FILE"},
     CLI_GIVEN_ROWS(Options),
     {"effect-svg", "with data: plot of how far the ends of blocks moved, a curve for each pass",
      VF_OPTION_STRING, offsetof(Options, effect_svg), .value = "FILE.svg"},
@@ -69,12 +69,6 @@ typedef struct Conversion {
     VfOutFile *report, *recipe, *svg;
 } Conversion;
 
-static bool ends_in(const char *word, const char *suffix)
-{
-    size_t n = strlen(word), m = strlen(suffix);
-    return n >= m && strcmp(word + n - m, suffix) == 0;
-}
-
 /* Before there is work that would be lost. */
 static int check_names(const Conversion *cx, VfErr *err)
 {
@@ -112,8 +106,9 @@ static int check_words(Conversion *cx, const VfOptionList *path, VfErr *err)
     cx->out = path->n_item > 1 ? path->item[1] : cx->options->out;
     if (cx->out == NULL || (path->n_item > 1 && cx->options->out != NULL))
         return (int)vf_fail(err, VF_USAGE, "convert needs one output: IN.onnx OUT.onnx");
-    if (report != NULL && !ends_in(report, ".txt") && !ends_in(report, ".json"))
-        return (int)vf_fail(err, VF_USAGE, "report '%s' is neither .txt nor .json", report);
+    if (report != NULL && !cli_ends_in(report, ".txt") && !cli_ends_in(report, ".json") &&
+        !cli_ends_in(report, ".html"))
+        return (int)vf_fail(err, VF_USAGE, "report '%s' is none of .html, .txt, .json", report);
     if (cx->options->effect_svg != NULL && !cli_has_data(&cx->options->data))
         return (int)vf_fail(err, VF_USAGE, "option 'effect-svg' needs data, such as --random 1");
     int status = check_names(cx, err);
@@ -182,7 +177,8 @@ static int check_strict(const Conversion *cx, VfErr *err)
         return VITFOLD_OK;
     size_t size;
     VitfoldReport *report;
-    int status = vitfold_summarize(cx->model, cx->dim, cx->options->dim.n_item, &report, err);
+    VitfoldSummaryOptions summary = {.dim = cx->dim, .n_dim = cx->options->dim.n_item};
+    int status = vitfold_summarize(cx->model, &summary, &report, err);
     if (status != VITFOLD_OK)
         return status;
     vf_log(&cx->cli->log, VF_LOG_NOTE, "%s", vitfold_report_text(report, &size));
@@ -215,23 +211,21 @@ static int validate(Conversion *cx, VfErr *err)
     return shown != VITFOLD_OK ? shown : status;
 }
 
-static VfStatus write_beside(const char *path, const char *text, size_t size, VfOutFile **out,
-                             VfErr *err)
+static bool wants_page(const Conversion *cx)
 {
-    VF_TRY(vf_out_open(path, out, err));
-    VF_TRY(vf_out_write(*out, text, size, err));
-    return vf_out_finish(*out, err);
+    return cx->options->report != NULL && cli_ends_in(cx->options->report, ".html");
 }
 
+/* A page is part of the table and comes with it. */
 static VfStatus write_report(Conversion *cx, VfErr *err)
 {
     const char *path = cx->options->report;
     size_t size;
-    if (path == NULL)
+    if (path == NULL || wants_page(cx))
         return VF_OK;
-    const char *text = ends_in(path, ".json") ? vitfold_report_json(cx->journal, &size)
+    const char *text = cli_ends_in(path, ".json") ? vitfold_report_json(cx->journal, &size)
                                               : vitfold_report_text(cx->journal, &size);
-    return write_beside(path, text, size, &cx->report, err);
+    return cli_write_beside(path, text, size, &cx->report, err);
 }
 
 static VfStatus write_recipe(Conversion *cx, VfErr *err)
@@ -242,7 +236,7 @@ static VfStatus write_recipe(Conversion *cx, VfErr *err)
         return VF_OK;
     int status = vitfold_model_recipe(cx->model, &text, &size, err);
     return status != VITFOLD_OK ? (VfStatus)status
-                                : write_beside(path, text, size, &cx->recipe, err);
+                                : cli_write_beside(path, text, size, &cx->recipe, err);
 }
 
 static VfStatus write_svg(Conversion *cx, VfErr *err)
@@ -254,7 +248,7 @@ static VfStatus write_svg(Conversion *cx, VfErr *err)
     if (svg == NULL)
         return vf_fail(err, VF_USAGE, "option 'effect-svg': there is no effect to plot, no pass "
                                       "made an edit or the model has no blocks");
-    return write_beside(path, svg, size, &cx->svg, err);
+    return cli_write_beside(path, svg, size, &cx->svg, err);
 }
 
 static VfStatus commit(VfOutFile **file, VfErr *err)
@@ -295,11 +289,18 @@ static int commit_all(Conversion *cx, VfErr *err)
  * its name, which may be that of the original it is compared with. */
 static int show(Conversion *cx, VfErr *err)
 {
+    size_t size;
     VitfoldReport *report;
-    int status = vitfold_summarize(cx->model, cx->dim, cx->options->dim.n_item, &report, err);
+    VitfoldSummaryOptions summary = {.dim = cx->dim, .n_dim = cx->options->dim.n_item,
+                                     .html = wants_page(cx)};
+    int status = vitfold_summarize(cx->model, &summary, &report, err);
     if (status != VITFOLD_OK)
         return status;
-    status = cli_tell(cx->cli, report, err);
+    const char *page = vitfold_report_html(report, &size);
+    if (page != NULL)
+        status = (int)cli_write_beside(cx->options->report, page, size, &cx->report, err);
+    if (status == VITFOLD_OK)
+        status = cli_tell(cx->cli, report, err);
     vitfold_report_free(report);
     return status;
 }

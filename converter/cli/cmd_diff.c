@@ -1,3 +1,4 @@
+#include <string.h>
 #include <unistd.h>
 
 #include "converter/cli/cli.h"
@@ -5,6 +6,7 @@
 typedef struct Options {
     CommonOptions common;
     DataOptions data;
+    const char *html;
     int64_t context;
     bool is_stat, is_full;
     int64_t n_thread;
@@ -14,6 +16,8 @@ static const VfOption table[] = {
     {"context", "unchanged nodes to print before and after an edit", VF_OPTION_INT,
      offsetof(Options, context), "1", 0, 1000},
     {"stat", "only counts", VF_OPTION_BOOL, offsetof(Options, is_stat)},
+    {"html", "also write a page with drawings of the edits", VF_OPTION_STRING,
+     offsetof(Options, html), .value = "FILE.html"},
     {"full", "every place, constant and name", VF_OPTION_BOOL, offsetof(Options, is_full)},
     CLI_DATA_ROWS(Options),
     CLI_THREADS_ROW(Options),
@@ -23,6 +27,36 @@ static const VfOption table[] = {
     {0},
 };
 
+/* The ending keeps a model from being replaced by its own diff. */
+static int check_words(const Cli *cli, const char *html, VfErr *err)
+{
+    const VfOptionMaybe *json = &cli->common->json;
+    if (html == NULL)
+        return VITFOLD_OK;
+    if (!cli_ends_in(html, ".html"))
+        return (int)vf_fail(err, VF_USAGE, "page '%s' does not end in .html", html);
+    if (json->is_given && json->value != NULL && strcmp(html, json->value) == 0)
+        return (int)vf_fail(err, VF_USAGE, "'%s' is named for two different files", html);
+    return (int)vf_out_check_path(html, err);
+}
+
+/* The page gets its name after the text was printed. */
+static int show(Cli *cli, const char *path, const VitfoldReport *report, VfErr *err)
+{
+    VfOutFile *file = NULL;
+    size_t size;
+    const char *page = vitfold_report_html(report, &size);
+    if (page == NULL)
+        return cli_show(cli, report, err);
+    int status = (int)cli_write_beside(path, page, size, &file, err);
+    if (status == VITFOLD_OK)
+        status = cli_show(cli, report, err);
+    if (status == VITFOLD_OK)
+        return (int)vf_out_commit(file, err);
+    vf_out_abandon(file);
+    return status;
+}
+
 static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const VitfoldModel *b,
                 const VitfoldData *in, VfErr *err)
 {
@@ -31,6 +65,7 @@ static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const V
         .context = options->context,
         .stat = options->is_stat,
         .full = options->is_full,
+        .html = options->html != NULL,
         .color = cli_wants_color(options->common.color, STDOUT_FILENO),
         .in = in,
         .run = {.n_thread = (int)options->n_thread},
@@ -38,7 +73,7 @@ static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const V
     int status = vitfold_diff(a, b, &how, &report, err);
     if (report == NULL)
         return status;
-    int shown = cli_show(cli, report, err);
+    int shown = show(cli, options->html, report, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }
@@ -48,7 +83,9 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     const Options *options = given;
     VitfoldModel *a = NULL, *b = NULL;
     VitfoldData *in = NULL;
-    int status = cli_load(cli, path->item[0], &a, err);
+    int status = check_words(cli, options->html, err);
+    if (status == VITFOLD_OK)
+        status = cli_load(cli, path->item[0], &a, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[1], &b, err);
     if (status == VITFOLD_OK && cli_has_data(&options->data))

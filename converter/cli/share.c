@@ -36,11 +36,25 @@ int cli_load(Cli *cli, const char *path, VitfoldModel **model, VfErr *err)
     return vitfold_model_load(path, &options, model, err);
 }
 
+bool cli_ends_in(const char *word, const char *suffix)
+{
+    size_t n = strlen(word), m = strlen(suffix);
+    return n >= m && strcmp(word + n - m, suffix) == 0;
+}
+
 int cli_print(const char *text, size_t size, VfErr *err)
 {
     if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
         return VITFOLD_OK;
     return (int)vf_fail(err, VF_IO, "cannot write to standard output: %s", strerror(errno));
+}
+
+VfStatus cli_write_beside(const char *path, const char *text, size_t size, VfOutFile **out,
+                          VfErr *err)
+{
+    VF_TRY(vf_out_open(path, out, err));
+    VF_TRY(vf_out_write(*out, text, size, err));
+    return vf_out_finish(*out, err);
 }
 
 /* The file gets its name after the text was printed: a failure of either leaves no file, and
@@ -51,11 +65,7 @@ static int show_both(const char *path, const VitfoldReport *report, bool is_quie
     size_t size, n_json;
     const char *text = vitfold_report_text(report, &size);
     const char *json = vitfold_report_json(report, &n_json);
-    int status = (int)vf_out_open(path, &file, err);
-    if (status == VITFOLD_OK)
-        status = (int)vf_out_write(file, json, n_json, err);
-    if (status == VITFOLD_OK)
-        status = (int)vf_out_finish(file, err);
+    int status = (int)cli_write_beside(path, json, n_json, &file, err);
     if (status == VITFOLD_OK)
         status = is_quiet ? VITFOLD_OK : cli_print(text, size, err);
     if (status == VITFOLD_OK)

@@ -136,6 +136,8 @@ START_TEST(nothing_is_left_when_the_table_cannot_be_told)
     expect(6, "convert " MODEL " @a.onnx --external-data always --report @r.txt "
               "--save-recipe @r.xml --json=@no/where.json");
     ck_assert_uint_eq(vf_temp_folder_count(folder), 0);
+    expect(6, "convert " MODEL " @a.onnx --report @r.html --json=@no/where.json");
+    ck_assert_uint_eq(vf_temp_folder_count(folder), 0);
 }
 END_TEST
 
@@ -161,6 +163,20 @@ START_TEST(the_journal_is_text_or_json)
     text[size] = '\0';
     ck_assert_ptr_nonnull(strstr((char *)text, "\n- "));
     ck_assert_ptr_nonnull(strstr((char *)text, "\n+ "));
+    free(text);
+}
+END_TEST
+
+/* tests/e2e/test_page.sh looks at pages in a browser. */
+START_TEST(the_journal_is_a_page)
+{
+    size_t size;
+    expect(0, "convert " MODEL " @a.onnx --passes fold-repbn --report @r.html");
+    unsigned char *text = vf_tool_read(vf_tool_path(folder, "@r.html"), &size);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_ptr_nonnull(memmem(text, size, "<!DOCTYPE html>\n<html lang=\"en\">", 32));
+    ck_assert_ptr_nonnull(memmem(text, size, "9 places alike", 14));
+    ck_assert_int_eq(memcmp(text + size - 8, "</html>\n", 8), 0);
     free(text);
 }
 END_TEST
@@ -234,6 +250,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, the_opset_can_be_chosen);
     tcase_add_test(tests, nothing_is_left_when_the_table_cannot_be_told);
     tcase_add_test(tests, the_journal_is_text_or_json);
+    tcase_add_test(tests, the_journal_is_a_page);
     tcase_add_test(tests, edits_can_be_limited_and_the_graph_printed);
     tcase_add_test(tests, dims_are_fixed_in_the_file);
     tcase_add_test(tests, quiet_says_nothing_of_what_was_written);

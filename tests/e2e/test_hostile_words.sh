@@ -32,6 +32,12 @@ try 2 'two different files' convert m.onnx o.onnx --json=o.onnx
 try 2 'two different files' convert m.onnx o.txt --report o.txt
 try 2 'two different files' convert m.onnx o.onnx --report r.json --json=r.json
 try 2 'two different files' convert m.onnx o.onnx --json=m.onnx
+try 2 'two different files' convert m.onnx o.html --report o.html
+try 2 'none of .html' convert m.onnx o.onnx --report m.onnx
+try 2 'does not end in .html' diff m.onnx m.onnx --html m.onnx
+try 2 'two different files' diff m.onnx m.onnx --html d.html --json=d.html
+try 6 "cannot write 'none/r.html'" convert m.onnx o.onnx --report none/r.html
+try 6 "cannot write 'none/d.html'" diff m.onnx m.onnx --html none/d.html
 try 2 'would replace the model' run m.onnx --random 1 --outputs m.onnx
 try 6 "^vitfold: error: cannot write 'none/o.onnx': No such" convert m.onnx none/o.onnx
 try 6 "^vitfold: error: cannot write '': the name is empty" convert m.onnx ''

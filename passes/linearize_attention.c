@@ -5,7 +5,8 @@
  *            (φ(Q)φ(K+P)ᵀ) V, whichever costs less
  * Why valid  it is another function: the network has to be trained again. Projections stay; scale,
  *            bias and softmax go. P starts as zero; DWC as zero, as adding V, from a file, or
- *            as the least squares of what softmax gives beyond the linear part
+ *            as the least squares of what softmax gives beyond the linear part. Half precision:
+ *            φ(Q) and φ(K) shrink by about N_k^-1/2, so that no sum over the keys passes 65504
  *
  * Requires   attention found by match/attention, its weights read by the value product alone; a
  *            fixed token grid for the convolution. Tokens outside the grid stay out of it
@@ -27,7 +28,8 @@ enum { STRETCH_OPSET = 13, FIT_KERNEL_MAX = 7 };
 
 static const VfOption option[] = {
     {.name = "eps",
-     .help = "added to the sum of the weights; at least 1e-4 in half precision",
+     .help = "added to the sum of the weights; in half precision, which takes means so that none "
+             "is too large, to their mean, and at least 1e-4",
      .type = VF_OPTION_DOUBLE,
      .offset = offsetof(VfLinearOptions, eps),
      .def = "1e-6",

@@ -50,19 +50,54 @@ static bool is_linear_order(const VfLinearSite *work)
 
 /* --- building --- */
 
+static VfDtype dtype_of(const VfLinearSite *work)
+{
+    return work->site->out->type.dtype;
+}
+
+static bool is_half(const VfLinearSite *work)
+{
+    return dtype_of(work) == VF_F16;
+}
+
+/* 1 / sqrt(N_k), rounded down to a power of two so that it costs no digits. */
+static double share_of_known(const VfLinearSite *work)
+{
+    return exp2(-ceil(log2(fmax((double)work->n_k.k, 1.0)) / 2.0));
+}
+
+/* What stands in the graph: is added to the sums, in half precision to the means. */
+static double built_epsilon(const VfLinearSite *work)
+{
+    bool is_short = is_half(work) || dtype_of(work) == VF_BF16;
+    return is_short ? fmax(work->options->eps, half_eps) : work->options->eps;
+}
+
 double vf_linear_epsilon(const VfLinearSite *work)
 {
-    VfDtype dtype = work->site->out->type.dtype;
-    bool is_half = dtype == VF_F16 || dtype == VF_BF16;
-    return is_half ? fmax(work->options->eps, half_eps) : work->options->eps;
+    double share = is_half(work) ? share_of_known(work) : 1.0;
+    return built_epsilon(work) / (share * share);
+}
+
+/* Half precision ends at 65504, which sums over many keys pass. φ(Q) and φ(K) times this factor
+ * turn them into means; the ratio stays. */
+static VfValue *share_of_keys(const VfLinearSite *work, VfValue *k)
+{
+    VfRewrite *rw = work->rw;
+    if (vf_dim_is_known(work->n_k))
+        return vf_rewrite_scalar(rw, VF_F16, share_of_known(work), "share");
+    double axis = k != NULL ? k->type.rank - 1 : 0;
+    VfValue *n = vf_rewrite_binary(rw, VF_OP_GATHER, vf_rewrite_unary(rw, VF_OP_SHAPE, k),
+                                   vf_rewrite_scalar(rw, VF_I64, axis, "key_axis"));
+    VfValue *root = vf_rewrite_unary(rw, VF_OP_SQRT, vf_rewrite_cast(rw, n, VF_F32));
+    return vf_rewrite_cast(rw, vf_rewrite_unary(rw, VF_OP_RECIPROCAL, root), VF_F16);
 }
 
 /* above / (below + ε) */
 static VfValue *divide(const VfLinearSite *work, VfValue *above, VfValue *below)
 {
     VfRewrite *rw = work->rw;
-    VfDtype dtype = work->site->out->type.dtype;
-    VfValue *eps = vf_rewrite_scalar(rw, dtype, vf_linear_epsilon(work), "eps");
+    VfValue *eps = vf_rewrite_scalar(rw, dtype_of(work), built_epsilon(work), "eps");
     return vf_rewrite_binary(rw, VF_OP_DIV, above, vf_rewrite_binary(rw, VF_OP_ADD, below, eps));
 }
 
@@ -102,6 +137,11 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
         k = vf_linear_add_position(work, k);
     q = vf_rewrite_unary(rw, VF_OP_RELU, q);
     k = vf_linear_mask(work, VF_LINEAR_MASK_KEYS, vf_rewrite_unary(rw, VF_OP_RELU, k));
+    if (is_half(work)) {
+        VfValue *share = share_of_keys(work, k);
+        q = vf_rewrite_binary(rw, VF_OP_MUL, q, share);
+        k = vf_rewrite_binary(rw, VF_OP_MUL, k, share);
+    }
     VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);
     if (work->options->dwc != VF_DWC_OFF)
         out = vf_rewrite_binary(rw, VF_OP_ADD, out, vf_linear_convolve(work));

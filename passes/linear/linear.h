@@ -144,7 +144,8 @@ VfStatus vf_linear_fit(VfLinearSite *site, int32_t n, VfErr *err);
 VfHeadsPlace vf_linear_find_heads(const VfLinearSite *work);
 VfValue *vf_linear_add_position(const VfLinearSite *work, VfValue *k);
 
-/* What is added to the sum of the weights. linear/build.c */
+/* What is added to the sum of the weights φ(q)·φ(k). In half precision, which works with about
+ * their means, this is about N_k times what stands in the graph; N_k known. linear/build.c */
 double vf_linear_epsilon(const VfLinearSite *work);
 
 /* Are the numbers the cost depends on known? Then: does the linear form cost less than softmax, and

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/lower/lower.h"
+#include "passes/ir/infer.h"
 #include "passes/ir/vft.h"
-#include "passes/manager.h"
 #include "tests/passes/linear_attention_values.h"
 #include "tests/support/check_main.h"
 #include "tests/support/run_model.h"
+#include "tests/support/run_pass.h"
 
 enum { WIDTH = 2, TOKEN_MAX = 24 };
 
@@ -146,15 +146,8 @@ static VfModel *make_model(const Attention *a)
 static void run_pass(VfModel *model, const char *options)
 {
     char text[256];
-    VfErr err = {0};
-    VfPipeline pipeline;
-    VfPipelineOptions run = {.evaluator = vf_evaluator(), .stop_after = -1};
-    VfJournal *journal = vf_journal_new(model);
     snprintf(text, sizeof text, "linearize-attention:%s", options);
-    ck_assert_msg(vf_pipeline_parse(model->arena, text, NULL, &pipeline, &err) == VF_OK, "%s",
-                  err.text);
-    VfStatus status = vf_pipeline_run(model, &pipeline, &run, journal, NULL, NULL, &err);
-    ck_assert_msg(status == VF_OK, "%s", err.text);
+    VfJournal *journal = vf_test_passes(model, text);
     ck_assert_msg(journal->n_edit == 1, "%s: %s", options,
                   journal->n_refusal > 0 ? journal->refusal[0].reason : "no refusal");
 }

@@ -2,10 +2,9 @@
  * definition in double: removed keys are left out of both sums. */
 #include <string.h>
 
-#include "converter/lower/lower.h"
-#include "passes/manager.h"
 #include "tests/passes/fused_attention.h"
 #include "tests/support/run_model.h"
+#include "tests/support/run_pass.h"
 
 static const double eps = 1e-6;
 
@@ -50,15 +49,8 @@ static double output(const Spelling *s, const char *words, int32_t b, int32_t i,
 static VfJournal *run_pass(VfModel *model, const char *words)
 {
     char text[128];
-    VfErr err = {0};
-    VfPipeline pipeline;
-    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
-    VfJournal *journal = vf_journal_new(model);
     snprintf(text, sizeof text, "linearize-attention:%s", words);
-    ck_assert_int_eq(vf_pipeline_parse(model->arena, text, NULL, &pipeline, &err), VF_OK);
-    VfStatus status = vf_pipeline_run(model, &pipeline, &options, journal, NULL, NULL, &err);
-    ck_assert_msg(status == VF_OK, "%s", err.text);
-    return journal;
+    return vf_test_passes(model, text);
 }
 
 static void check_outputs(VfModel *model, const Spelling *s, const char *words)

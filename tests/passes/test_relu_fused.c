@@ -3,11 +3,10 @@
  */
 #include <string.h>
 
-#include "converter/lower/lower.h"
-#include "passes/manager.h"
 #include "tests/passes/act_reference.h"
 #include "tests/passes/fused_attention.h"
 #include "tests/support/run_model.h"
+#include "tests/support/run_pass.h"
 
 typedef struct Options {
     const char *words, *act;
@@ -68,15 +67,8 @@ static double output(const Spelling *s, const Options *o, int32_t b, int32_t i, 
 static int32_t run_pass(VfModel *model, const Options *o)
 {
     char text[128];
-    VfErr err = {0};
-    VfPipeline pipeline;
-    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1};
-    VfJournal *journal = vf_journal_new(model);
     snprintf(text, sizeof text, "softmax-to-relu:%s", o->words);
-    ck_assert_int_eq(vf_pipeline_parse(model->arena, text, NULL, &pipeline, &err), VF_OK);
-    VfStatus status = vf_pipeline_run(model, &pipeline, &options, journal, NULL, NULL, &err);
-    ck_assert_msg(status == VF_OK, "%s", err.text);
-    return journal->n_edit;
+    return vf_test_passes(model, text)->n_edit;
 }
 
 static void check_outputs(VfModel *model, const Spelling *s, const Options *o)

@@ -13,6 +13,11 @@ typedef struct Source {
     VfPlan *plan;
 } Source;
 
+struct VitfoldEmission {
+    VfArena *arena;
+    VfEmission *folder; /* NULL until it is written */
+};
+
 typedef struct Emit {
     const VitfoldData *in;
     const VitfoldEmitOptions *options;
@@ -161,13 +166,18 @@ static void print_weights(const VfEmitWeights *weights, VfText *text, VfJson *js
                    weights->relative_error, vf_show(arena, weights->worst));
 }
 
+static const char *title_of(const Emit *cx, int32_t i)
+{
+    return i == 0 && cx->options->title != NULL ? cx->options->title : cx->source[i].model->path;
+}
+
 static void print_model(const Emit *cx, const VfEmitted *emitted, int32_t i)
 {
     VfText *text = &cx->report->out;
     VfJson *json = &cx->report->json;
     const VfPlan *plan = cx->source[i].plan;
     vf_json_object(json, NULL);
-    vf_json_string(json, "file", cx->source[i].model->path);
+    vf_json_string(json, "file", title_of(cx, i));
     vf_json_string(json, "sha256", cx->model[i].sha256);
     vf_json_int(json, "nodes", cx->model[i].n_node);
     vf_json_int(json, "steps", plan->n_step);
@@ -177,7 +187,7 @@ static void print_model(const Emit *cx, const VfEmitted *emitted, int32_t i)
     vf_json_int(json, "tensor_bytes", (int64_t)plan->total_bytes);
     vf_json_int(json, "live_bytes", (int64_t)plan->live_bytes);
     vf_text_printf(text, "%s\n  code      %d calls of %d kernels for %d nodes\n",
-                   cx->source[i].model->path, plan->n_step, emitted->model[i].n_kernel,
+                   title_of(cx, i), plan->n_step, emitted->model[i].n_kernel,
                    cx->model[i].n_node);
     vf_text_string(text, "  arena     ");
     vf_text_bytes(text, (double)plan->arena_bytes);
@@ -216,7 +226,7 @@ static void print_report(const Emit *cx, const char *path, const VfEmitted *emit
 
 /* --- all --- */
 
-static VfStatus emit(Emit *cx, const char *path, VfErr *err)
+static VfStatus emit(Emit *cx, const char *path, VitfoldEmission *emission, VfErr *err)
 {
     VfLowerOptions lowering = {.reference = true};
     VfEmitted emitted;
@@ -240,14 +250,38 @@ static VfStatus emit(Emit *cx, const char *path, VfErr *err)
     }
     if (cx->options->with_samples)
         VF_TRY(add_samples(cx, err));
-    VF_TRY(vf_emit_c(&options, path, cx->arena, &emitted, err));
+    VF_TRY(vf_emit_prepare(&options, path, emission->arena, &emission->folder, &emitted, err));
     print_report(cx, path, &emitted);
     return VF_OK;
 }
 
-int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
-                   const VitfoldEmitOptions *options, const char *path, VitfoldReport **result,
-                   VitfoldError *err)
+static VitfoldEmission *new_emission(void)
+{
+    VfArena *arena = vf_arena_new();
+    VitfoldEmission *emission = arena == NULL ? NULL : VF_NEW(arena, VitfoldEmission);
+    if (emission == NULL)
+        vf_arena_free(arena);
+    else
+        emission->arena = arena;
+    return emission;
+}
+
+static VfStatus emit_into(Emit *cx, const char *path, VitfoldEmission *emission, VfErr *err)
+{
+    if (emission == NULL)
+        return vf_no_memory(err);
+    VfStatus status = emit(cx, path, emission, err);
+    for (int32_t i = 0; i < cx->n_model; i++)
+        vf_plan_free(cx->source[i].plan);
+    if (cx->expected != NULL)
+        vitfold_data_free(cx->expected);
+    return status;
+}
+
+int vitfold_emit_prepare(const VitfoldModel *model, const VitfoldData *in,
+                         const VitfoldEmitOptions *options, const char *path,
+                         VitfoldEmission **result, VitfoldReport **report_result,
+                         VitfoldError *err)
 {
     static const VitfoldEmitOptions defaults;
     VitfoldReport *report;
@@ -258,10 +292,44 @@ int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
                .arena = report->arena, .source = {{.model = model}}, .n_model = 1};
     if (cx.options->with != NULL)
         cx.source[cx.n_model++].model = cx.options->with;
-    status = emit(&cx, path, err);
-    for (int32_t i = 0; i < cx.n_model; i++)
-        vf_plan_free(cx.source[i].plan);
-    if (cx.expected != NULL)
-        vitfold_data_free(cx.expected);
-    return (int)vf_report_finish(report, status, result, err);
+    VitfoldEmission *emission = new_emission();
+    status = emit_into(&cx, path, emission, err);
+    status = vf_report_finish(report, status, report_result, err);
+    if (status == VF_OK)
+        *result = emission;
+    else
+        vitfold_emission_abandon(emission);
+    return (int)status;
+}
+
+int vitfold_emission_commit(VitfoldEmission *emission, VitfoldError *err)
+{
+    VfStatus status = vf_emission_commit(emission->folder, err);
+    vf_arena_free(emission->arena);
+    return (int)status;
+}
+
+void vitfold_emission_abandon(VitfoldEmission *emission)
+{
+    if (emission == NULL)
+        return;
+    vf_emission_abandon(emission->folder);
+    vf_arena_free(emission->arena);
+}
+
+int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
+                   const VitfoldEmitOptions *options, const char *path, VitfoldReport **result,
+                   VitfoldError *err)
+{
+    VitfoldEmission *emission;
+    VitfoldReport *report;
+    int status = vitfold_emit_prepare(model, in, options, path, &emission, &report, err);
+    if (status != VITFOLD_OK)
+        return status;
+    status = vitfold_emission_commit(emission, err);
+    if (status == VITFOLD_OK)
+        *result = report;
+    else
+        vitfold_report_free(report);
+    return status;
 }

@@ -207,6 +207,7 @@ typedef struct VitfoldEmitOptions {
     int weights_in_c;         /* an array in C in place of a file */
     int is_single_file;       /* the kernels inside model.c */
     int with_samples;         /* also `in` and the outputs for it, as npy files */
+    const char *title;        /* what the report calls the model; NULL: its path */
 } VitfoldEmitOptions;
 
 /* Write the folder `path`: the model as a C program for the shapes of `in`, which must hold every
@@ -214,6 +215,17 @@ typedef struct VitfoldEmitOptions {
 VITFOLD_API int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
                                const VitfoldEmitOptions *options, const char *path,
                                VitfoldReport **report, VitfoldError *error);
+
+/* The same in two steps, to give the folder its name when all else has worked: write it beside
+ * PATH, without that name; then commit or abandon it. Both free `emission`, and leave nothing when
+ * they fail; NULL is allowed to abandon. */
+typedef struct VitfoldEmission VitfoldEmission;
+VITFOLD_API int vitfold_emit_prepare(const VitfoldModel *model, const VitfoldData *in,
+                                     const VitfoldEmitOptions *options, const char *path,
+                                     VitfoldEmission **emission, VitfoldReport **report,
+                                     VitfoldError *error);
+VITFOLD_API int vitfold_emission_commit(VitfoldEmission *emission, VitfoldError *error);
+VITFOLD_API void vitfold_emission_abandon(VitfoldEmission *emission);
 
 #ifdef __cplusplus
 }

@@ -129,4 +129,28 @@ bool cli_wants_color(int choice, int fd);
 int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,
              VitfoldData **data, VitfoldData *expected, VfErr *err);
 
+/* --- convert_emit.c --- */
+
+/* The program of a file that is to be written to `out`. */
+typedef struct CliProgramWords {
+    const char *out, *folder;
+    VitfoldSaveOptions saving; /* of the file */
+} CliProgramWords;
+
+/* Whole on the disk but for its name, and what is to be told of it. */
+typedef struct CliProgram {
+    VitfoldEmission *emission; /* NULL: committed, or there is none */
+    VitfoldReport *report;
+} CliProgram;
+
+/* Write the program of `model` as a file would have it. Release it in any case. */
+int cli_program_prepare(Cli *cli, const VitfoldModel *model, const CliProgramWords *words,
+                        CliProgram *program, VfErr *err);
+
+/* Give the folder its name. */
+int cli_program_commit(CliProgram *program, VfErr *err);
+
+/* Leave nothing that was not committed. */
+void cli_program_release(CliProgram *program);
+
 #endif

@@ -37,7 +37,7 @@ static const VfOption table[] = {
     {"strict", "a site that is refused, or a named pass without a site, is an error; nothing is "
      "written", VF_OPTION_BOOL, offsetof(Options, strict)},
     {"dim", "fix a symbolic dimension", VF_OPTION_LIST, offsetof(Options, dim), .value = "NAME=N"},
-    {"emit-c", "then write the result as a C program, for sizes of 1 where dimensions are open",
+    {"emit-c", "also write the result as a C program, for sizes of 1 where dimensions are open",
      VF_OPTION_STRING, offsetof(Options, emit_folder), .value = "DIR"},
     {"opset", "the opset to write; it is changed before the passes run; 0: that of the model",
      VF_OPTION_INT, offsetof(Options, opset), "0", 0, 1e9},
@@ -66,6 +66,7 @@ typedef struct Conversion {
     VitfoldData *calibration, *effect_in;
     /* Written, but without their names until all else has worked. */
     VitfoldSaving *saving;
+    CliProgram program;
     VfOutFile *report, *recipe, *svg;
 } Conversion;
 
@@ -73,7 +74,8 @@ typedef struct Conversion {
 static int check_names(const Conversion *cx, VfErr *err)
 {
     const Options *options = cx->options;
-    const char *file[] = {cx->out, options->report, options->save_recipe, options->emit_folder};
+    const char *file[] = {cx->out, options->report, options->save_recipe, options->emit_folder,
+                          options->effect_svg};
     VfStatus status = VF_OK;
     for (size_t i = 0; i < sizeof file / sizeof *file && status == VF_OK; i++)
         status = file[i] == NULL ? VF_OK : vf_out_check_path(file[i], err);
@@ -268,14 +270,22 @@ static int write_all(Conversion *cx, VfErr *err)
         status = (int)write_svg(cx, err);
     if (status == VITFOLD_OK)
         status = vitfold_model_prepare(cx->model, cx->out, &saving, &cx->saving, err);
+    if (status == VITFOLD_OK && cx->options->emit_folder != NULL)
+        status = cli_program_prepare(cx->cli, cx->model,
+                                     &(CliProgramWords){cx->out, cx->options->emit_folder, saving},
+                                     &cx->program, err);
     return status;
 }
 
+/* The folder first: only there may something have come in the way meanwhile. */
 static int commit_all(Conversion *cx, VfErr *err)
 {
     VitfoldSaving *saving = cx->saving;
+    int status = cli_program_commit(&cx->program, err);
+    if (status != VITFOLD_OK)
+        return status;
     cx->saving = NULL;
-    int status = vitfold_saving_commit(saving, err);
+    status = vitfold_saving_commit(saving, err);
     if (status == VITFOLD_OK)
         status = (int)commit(&cx->report, err);
     if (status == VITFOLD_OK)
@@ -305,38 +315,14 @@ static int show(Conversion *cx, VfErr *err)
     return status;
 }
 
-static int emit(Conversion *cx, const VitfoldModel *model, VfErr *err)
+/* Last, when both have their names. */
+static int show_program(const Conversion *cx, VfErr *err)
 {
-    VitfoldReport *report = NULL;
     size_t size;
-    VitfoldData *in = vitfold_data_new();
-    if (in == NULL)
-        return (int)vf_no_memory(err);
-    int status = vitfold_data_add_random(in, model, 1, NULL, 0, err);
-    if (status == VITFOLD_OK)
-        status = vitfold_emit_c(model, in, NULL, cx->options->emit_folder, &report, err);
-    vitfold_data_free(in);
-    if (status != VITFOLD_OK)
-        return status;
-    const char *text = vitfold_report_text(report, &size);
-    if (!cx->cli->common->json.is_given && !cx->cli->common->is_quiet)
-        status = cli_print(text, size, err);
-    vitfold_report_free(report);
-    return status;
-}
-
-/* The program is that of the file written, as its digest says. */
-static int emit_written(Conversion *cx, VfErr *err)
-{
-    VitfoldModel *model;
-    if (cx->options->emit_folder == NULL)
+    if (cx->program.report == NULL || cx->cli->common->json.is_given || cx->cli->common->is_quiet)
         return VITFOLD_OK;
-    int status = cli_load(cx->cli, cx->out, &model, err);
-    if (status != VITFOLD_OK)
-        return status;
-    status = emit(cx, model, err);
-    vitfold_model_free(model);
-    return status;
+    const char *text = vitfold_report_text(cx->program.report, &size);
+    return cli_print(text, size, err);
 }
 
 static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
@@ -354,7 +340,7 @@ static int convert(Conversion *cx, const VfOptionList *path, VfErr *err)
         status = show(cx, err);
     if (status == VITFOLD_OK)
         status = commit_all(cx, err);
-    return status == VITFOLD_OK ? emit_written(cx, err) : status;
+    return status == VITFOLD_OK ? show_program(cx, err) : status;
 }
 
 static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *err)
@@ -362,6 +348,7 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     Conversion cx = {.cli = cli, .options = options};
     int status = convert(&cx, path, err);
     vitfold_saving_abandon(cx.saving);
+    cli_program_release(&cx.program);
     vf_out_abandon(cx.report);
     vf_out_abandon(cx.recipe);
     vf_out_abandon(cx.svg);

@@ -9,15 +9,15 @@
 
 static const char executor_folder[] = "converter/emit/executor/";
 
-typedef struct Emission {
+struct VfEmission {
     const VfEmitOptions *options;
     VfArena *arena;
     VfEmitFolder folder;
     VfEmitProgram program[VF_EMIT_MAX_MODELS];
     VfEmitSet kernels; /* of all models */
-} Emission;
+};
 
-static VfStatus add_text(Emission *cx, const char *path, const VfText *text, VfErr *err)
+static VfStatus add_text(VfEmission *cx, const char *path, const VfText *text, VfErr *err)
 {
     VfBytes done;
     VF_TRY(vf_text_get(text, &done, err));
@@ -26,7 +26,7 @@ static VfStatus add_text(Emission *cx, const char *path, const VfText *text, VfE
 
 /* --- sources --- */
 
-static VfStatus find_sources(Emission *cx, VfErr *err)
+static VfStatus find_sources(VfEmission *cx, VfErr *err)
 {
     VF_TRY(vf_emit_set_init(&cx->kernels, cx->arena, err));
     for (int32_t m = 0; m < cx->options->n_model; m++) {
@@ -45,7 +45,7 @@ static VfStatus find_sources(Emission *cx, VfErr *err)
     return VF_OK;
 }
 
-static VfStatus add_sources(Emission *cx, VfErr *err)
+static VfStatus add_sources(VfEmission *cx, VfErr *err)
 {
     size_t skip = sizeof executor_folder - 1;
     for (int i = 0; i < cx->kernels.n; i++) {
@@ -61,7 +61,7 @@ static VfStatus add_sources(Emission *cx, VfErr *err)
 
 /* --- models --- */
 
-static VfStatus add_model_c(Emission *cx, const VfEmitProgram *program, VfErr *err)
+static VfStatus add_model_c(VfEmission *cx, const VfEmitProgram *program, VfErr *err)
 {
     VfText text;
     vf_text_init(&text, cx->arena);
@@ -77,7 +77,7 @@ static VfStatus add_model_c(Emission *cx, const VfEmitProgram *program, VfErr *e
     return add_text(cx, vf_arena_printf(cx->arena, "%s.c", program->stem), &text, err);
 }
 
-static VfStatus add_model_h(Emission *cx, const VfEmitProgram *program, VfErr *err)
+static VfStatus add_model_h(VfEmission *cx, const VfEmitProgram *program, VfErr *err)
 {
     VfText text;
     vf_text_init(&text, cx->arena);
@@ -85,7 +85,7 @@ static VfStatus add_model_h(Emission *cx, const VfEmitProgram *program, VfErr *e
     return add_text(cx, vf_arena_printf(cx->arena, "%s.h", program->stem), &text, err);
 }
 
-static VfStatus add_weights_file(Emission *cx, const VfEmitProgram *program, VfErr *err)
+static VfStatus add_weights_file(VfEmission *cx, const VfEmitProgram *program, VfErr *err)
 {
     const char *path = vf_arena_printf(cx->arena, "%s.weights", program->stem);
     VF_TRY_ALLOC(path, err);
@@ -119,7 +119,7 @@ static VfStatus put_words(void *user, const void *data, size_t size, VfErr *err)
     return VF_OK;
 }
 
-static VfStatus add_weights_c(Emission *cx, const VfEmitProgram *program, VfErr *err)
+static VfStatus add_weights_c(VfEmission *cx, const VfEmitProgram *program, VfErr *err)
 {
     static const char end[] = "};\n";
     WordPrinter printer = {.folder = &cx->folder};
@@ -137,7 +137,7 @@ static VfStatus add_weights_c(Emission *cx, const VfEmitProgram *program, VfErr 
     return vf_emit_folder_end(&cx->folder, err);
 }
 
-static VfStatus add_program(Emission *cx, const VfEmitProgram *program, VfErr *err)
+static VfStatus add_program(VfEmission *cx, const VfEmitProgram *program, VfErr *err)
 {
     VF_TRY(add_model_h(cx, program, err));
     VF_TRY(add_model_c(cx, program, err));
@@ -148,7 +148,7 @@ static VfStatus add_program(Emission *cx, const VfEmitProgram *program, VfErr *e
 
 /* --- the rest --- */
 
-static VfStatus add_project(Emission *cx, VfErr *err)
+static VfStatus add_project(VfEmission *cx, VfErr *err)
 {
     VfText text;
     int32_t n = cx->options->n_model;
@@ -163,7 +163,7 @@ static VfStatus add_project(Emission *cx, VfErr *err)
     return add_text(cx, "README.md", &text, err);
 }
 
-static VfStatus add_samples(Emission *cx, VfErr *err)
+static VfStatus add_samples(VfEmission *cx, VfErr *err)
 {
     const VfEmitModel *model = &cx->options->model[0];
     int32_t n[2] = {0, 0};
@@ -181,7 +181,7 @@ static VfStatus add_samples(Emission *cx, VfErr *err)
     return VF_OK;
 }
 
-static VfStatus add_all(Emission *cx, VfErr *err)
+static VfStatus add_all(VfEmission *cx, VfErr *err)
 {
     VF_TRY(add_project(cx, err));
     for (int32_t i = 0; i < cx->options->n_model; i++)
@@ -190,7 +190,7 @@ static VfStatus add_all(Emission *cx, VfErr *err)
     return add_samples(cx, err);
 }
 
-static void tell(const Emission *cx, VfEmitted *emitted)
+static void tell(const VfEmission *cx, VfEmitted *emitted)
 {
     *emitted = (VfEmitted){.file = cx->folder.file, .n_file = (int32_t)cx->folder.n_file,
                            .bytes = cx->folder.bytes};
@@ -202,10 +202,10 @@ static void tell(const Emission *cx, VfEmitted *emitted)
     }
 }
 
-VfStatus vf_emit_c(const VfEmitOptions *options, const char *path, VfArena *arena,
-                   VfEmitted *emitted, VfErr *err)
+VfStatus vf_emit_prepare(const VfEmitOptions *options, const char *path, VfArena *arena,
+                         VfEmission **emission, VfEmitted *emitted, VfErr *err)
 {
-    Emission *cx = VF_NEW(arena, Emission);
+    VfEmission *cx = VF_NEW(arena, VfEmission);
     VF_TRY_ALLOC(cx, err);
     cx->options = options;
     cx->arena = arena;
@@ -216,9 +216,25 @@ VfStatus vf_emit_c(const VfEmitOptions *options, const char *path, VfArena *aren
     if (status == VF_OK)
         status = add_all(cx, err);
     if (status == VF_OK)
-        status = vf_emit_folder_commit(&cx->folder, err);
-    if (status == VF_OK)
-        tell(cx, emitted);
-    vf_emit_folder_abandon(&cx->folder);
+        status = vf_emit_folder_finish(&cx->folder, err);
+    if (status != VF_OK) {
+        vf_emit_folder_abandon(&cx->folder);
+        return status;
+    }
+    tell(cx, emitted);
+    *emission = cx;
+    return VF_OK;
+}
+
+VfStatus vf_emission_commit(VfEmission *emission, VfErr *err)
+{
+    VfStatus status = vf_emit_folder_commit(&emission->folder, err);
+    vf_emit_folder_abandon(&emission->folder);
     return status;
+}
+
+void vf_emission_abandon(VfEmission *emission)
+{
+    if (emission != NULL)
+        vf_emit_folder_abandon(&emission->folder);
 }

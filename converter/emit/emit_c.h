@@ -56,8 +56,16 @@ typedef struct VfEmitted {
     } model[VF_EMIT_MAX_MODELS];
 } VfEmitted;
 
-/* Write the folder `path`. */
-VfStatus vf_emit_c(const VfEmitOptions *options, const char *path, VfArena *arena,
-                   VfEmitted *emitted, VfErr *err);
+/* A program that is whole on the disk, but without its name. */
+typedef struct VfEmission VfEmission;
+
+/* Write the folder `path`, but for its name. All memory in `arena`, which must outlive the emission;
+ * `options` need not. */
+VfStatus vf_emit_prepare(const VfEmitOptions *options, const char *path, VfArena *arena,
+                         VfEmission **emission, VfEmitted *emitted, VfErr *err);
+
+/* Give it the name, or leave nothing of it; a failure leaves nothing. NULL may be abandoned. */
+VfStatus vf_emission_commit(VfEmission *emission, VfErr *err);
+void vf_emission_abandon(VfEmission *emission);
 
 #endif

@@ -171,14 +171,18 @@ static VfStatus exchange(const VfEmitFolder *folder, VfErr *err)
     return VF_OK;
 }
 
-VfStatus vf_emit_folder_commit(VfEmitFolder *folder, VfErr *err)
+VfStatus vf_emit_folder_finish(VfEmitFolder *folder, VfErr *err)
 {
     VfBytes list;
-    char *parent;
-    const char *name;
     VF_TRY(vf_text_get(&folder->list, &list, err));
     VF_TRY(vf_emit_folder_add(folder, VF_EMIT_LIST, list.data, list.size, err));
-    VF_TRY(sync_folder(folder->temporary, err));
+    return sync_folder(folder->temporary, err);
+}
+
+VfStatus vf_emit_folder_commit(VfEmitFolder *folder, VfErr *err)
+{
+    char *parent;
+    const char *name;
     VF_TRY(vf_path_split(folder->arena, folder->path, &parent, &name, err));
     if (folder->replaces)
         VF_TRY(exchange(folder, err));

@@ -38,7 +38,10 @@ VfStatus vf_emit_folder_end(VfEmitFolder *folder, VfErr *err);
 VfStatus vf_emit_folder_add(VfEmitFolder *folder, const char *path, const void *data, size_t size,
                             VfErr *err);
 
-/* Write FILES and give the folder its name. */
+/* Write FILES: the folder is whole, but for its name. */
+VfStatus vf_emit_folder_finish(VfEmitFolder *folder, VfErr *err);
+
+/* Give the finished folder its name. */
 VfStatus vf_emit_folder_commit(VfEmitFolder *folder, VfErr *err);
 
 /* Leave nothing. Does nothing after a commit. */

@@ -216,9 +216,8 @@ VITFOLD_API int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
                                const VitfoldEmitOptions *options, const char *path,
                                VitfoldReport **report, VitfoldError *error);
 
-/* The same in two steps, to give the folder its name when all else has worked: write it beside
- * PATH, without that name; then commit or abandon it. Both free `emission`, and leave nothing when
- * they fail; NULL is allowed to abandon. */
+/* The same in two steps, as vitfold_model_prepare; both of the second step free `emission`, and a
+ * commit that fails leaves nothing. */
 typedef struct VitfoldEmission VitfoldEmission;
 VITFOLD_API int vitfold_emit_prepare(const VitfoldModel *model, const VitfoldData *in,
                                      const VitfoldEmitOptions *options, const char *path,

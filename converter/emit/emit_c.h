@@ -59,8 +59,8 @@ typedef struct VfEmitted {
 /* A program that is whole on the disk, but without its name. */
 typedef struct VfEmission VfEmission;
 
-/* Write the folder `path`, but for its name. All memory in `arena`, which must outlive the emission;
- * `options` need not. */
+/* Write the folder `path`, but for its name. All memory is in `arena`, which must outlive the
+ * emission; `options` need not. */
 VfStatus vf_emit_prepare(const VfEmitOptions *options, const char *path, VfArena *arena,
                          VfEmission **emission, VfEmitted *emitted, VfErr *err);
 

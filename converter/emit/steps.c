@@ -197,7 +197,8 @@ static const VfkKernel *blas_of(const VfEmitProgram *program, const VfkKernel *k
 static void print_step(const VfEmitProgram *program, int32_t number, VfText *text)
 {
     const VfPlanStep *step = &program->plan->step[number];
-    bool has_blas = blas_of(program, step->kernel) != NULL;
+    bool has_blas =
+        blas_of(program, step->kernel) != NULL && vfk_fits_int(step->kernel, step->params);
     print_heading(&program->plan->node[step->node], number, text);
     vf_text_string(text, "    {\n");
     if (step->n_in > 0)

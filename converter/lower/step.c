@@ -12,20 +12,25 @@ static const double LEAST_SHARE_NS = 10000.0;
 
 enum { LOW_MAX_OPERAND = 4, KERNEL_NAME_BYTES = 64 };
 
-static const VfkKernel *find_kernel(const VfLower *cx, const char *op, VfDtype dtype)
+static const VfkKernel *find_kernel(int choice, const char *op, VfDtype dtype)
 {
     char name[KERNEL_NAME_BYTES];
     if (dtype == VF_UNDEFINED)
-        return vfk_kernel_find(op, cx->options.reference);
+        return vfk_kernel_find(op, choice);
     int n = snprintf(name, sizeof name, "%s_%s", op, vf_dtype_info(dtype)->name);
     if (n < 0 || (size_t)n >= sizeof name)
         return NULL;
-    return vfk_kernel_find(name, cx->options.reference);
+    return vfk_kernel_find(name, choice);
+}
+
+static int choice_of(const VfLower *cx)
+{
+    return cx->options.reference ? VFK_REFERENCE : VFK_BEST;
 }
 
 bool vf_low_has_kernel(const VfLower *cx, const char *op, VfDtype dtype)
 {
-    return find_kernel(cx, op, dtype) != NULL;
+    return find_kernel(choice_of(cx), op, dtype) != NULL;
 }
 
 static int64_t grain_of(const VfLowEmit *emit)
@@ -55,7 +60,9 @@ static VfStatus refs_of(VfLower *cx, int32_t n, VfLowValue **list, VfLowRef **re
 
 VfStatus vf_low_emit(VfLower *cx, const VfLowEmit *emit, VfErr *err)
 {
-    const VfkKernel *kernel = find_kernel(cx, emit->op, emit->dtype);
+    const VfkKernel *kernel = find_kernel(choice_of(cx), emit->op, emit->dtype);
+    if (kernel != NULL && choice_of(cx) == VFK_BEST && !vfk_fits_int(kernel, emit->params))
+        kernel = find_kernel(VFK_WIDE, emit->op, emit->dtype);
     if (kernel == NULL)
         return vf_fail(err, VF_UNSUPPORTED, "there is no kernel '%s' for %s", emit->op,
                        vf_dtype_info(emit->dtype)->name);

@@ -3,7 +3,8 @@
 #include "runtime/kernels/conv_unfold.h"
 
 /* The bias is put first and the product added to it. One pixel or one channel is a product with
- * a vector. Dimensions fit int: lowering chooses another variant where they do not. */
+ * a vector. Dimensions fit int (vfk_fits_int): lowering chooses another variant where they
+ * do not. */
 #define CONV(dtype, T, gemm) \
     static void blas_unit_##dtype(const VfkArgs *args, const VfkConvUnit *unit) \
     { \

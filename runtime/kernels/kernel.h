@@ -74,8 +74,13 @@ typedef struct VfkKernel {
 extern const VfkKernel *const vfk_kernel_table;
 extern const int32_t vfk_kernel_count;
 
-/* The best variant of kernel `name` ("matmul_f32") that this machine can run, or NULL.
- * `reference` asks for the "ref" variant alone. */
-const VfkKernel *vfk_kernel_find(const char *name, int reference);
+/* Which variants may be chosen. Sizes that "blas" takes are of type int. */
+enum { VFK_BEST, VFK_REFERENCE, VFK_WIDE /* any but "blas" */ };
+
+/* The best of these variants of kernel `name` ("matmul_f32") that this machine can run, or NULL. */
+const VfkKernel *vfk_kernel_find(const char *name, int choice);
+
+/* Whether the sizes in `params` of a step of `kernel` fit int: else "blas" cannot take it. */
+int vfk_fits_int(const VfkKernel *kernel, const void *params);
 
 #endif

@@ -16,7 +16,8 @@
     }
 
 /* Products of a vector are memory-bound and go to gemv: one row as op(B)^T a, one column as
- * op(A) b. Dimensions fit int: lowering chooses another variant where they do not. */
+ * op(A) b. Dimensions fit int (vfk_fits_int): lowering chooses another variant where they
+ * do not. */
 #define PRODUCT(dtype, T, gemm, gemv) \
     static void product_##dtype(const VfkMatmulParams *params, int64_t rows, const T *a, \
                                 const T *b, T *c) \

@@ -101,7 +101,13 @@ static int variant_rank(const char *variant)
     return 0;
 }
 
-const VfkKernel *vfk_kernel_find(const char *name, int reference)
+static int is_allowed(const VfkKernel *one, int choice)
+{
+    return choice == VFK_BEST || strcmp(one->variant, "ref") == 0 ||
+           (choice == VFK_WIDE && strcmp(one->variant, "blas") != 0);
+}
+
+const VfkKernel *vfk_kernel_find(const char *name, int choice)
 {
     const VfkKernel *best = NULL;
     int best_rank = 0;
@@ -110,7 +116,7 @@ const VfkKernel *vfk_kernel_find(const char *name, int reference)
             continue;
         }
         int rank = variant_rank(kernel[i].variant);
-        if (rank > best_rank && (!reference || rank == 1)) {
+        if (rank > best_rank && is_allowed(&kernel[i], choice)) {
             best = &kernel[i];
             best_rank = rank;
         }

@@ -21,6 +21,9 @@ VfStatus vf_vft_print(const VfModel *model, VfVftStyle style, VfText *text, VfEr
 /* Print one node as one line, as in a diff. */
 VfStatus vf_vft_print_node(const VfNode *node, VfText *text, VfErr *err);
 
+/* Print the value of an attribute of `node`, as such a line has it. */
+void vf_vft_print_attr(const VfNode *node, const VfAttr *attr, VfText *text);
+
 /* Parse a whole model; errors name line and column. `*model` is the caller's, free with
  * vf_model_free. */
 VfStatus vf_vft_parse(VfBytes text, const char *file, VfModel **model, VfErr *err);

@@ -236,3 +236,9 @@ VfStatus vf_vft_print_node(const VfNode *node, VfText *text, VfErr *err)
     vf_vft_print_statement(&p, node);
     return vf_text_get(text, &ignored, err);
 }
+
+void vf_vft_print_attr(const VfNode *node, const VfAttr *attr, VfText *text)
+{
+    VfVftPrint p = {.text = text, .model = node->graph->model, .one_line = true};
+    vf_vft_print_attr_value(&p, attr);
+}

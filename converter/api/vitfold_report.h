@@ -28,6 +28,14 @@ VITFOLD_API int vitfold_describe(const VitfoldData *data, VitfoldReport **report
 VITFOLD_API int vitfold_inspect(VitfoldModel *const *model, size_t n_model, const VitfoldDim *dim,
                                 size_t n_dim, VitfoldReport **report, VitfoldError *error);
 
+enum { VITFOLD_GRAPH_SVG, VITFOLD_GRAPH_DOT, VITFOLD_GRAPH_GRAPHML };
+
+/* The model drawn, as the text of the report; its JSON says only which model in which form. SVG: a
+ * map, block by block, of a cleaned-up copy, with attention, norms and layers in colours. DOT and
+ * GraphML: every node of the file with attributes and types. */
+VITFOLD_API int vitfold_graph(const VitfoldModel *model, int form, const VitfoldDim *dim,
+                              size_t n_dim, VitfoldReport **report, VitfoldError *error);
+
 typedef struct VitfoldSignalOptions {
     const VitfoldDim *dim; /* sizes of symbolic dimensions (else 1) */
     size_t n_dim;

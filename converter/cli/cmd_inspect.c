@@ -5,7 +5,12 @@ typedef struct Options {
     VfOptionList dim;
     bool is_signal;
     const char *svg, *inputs;
+    int graph;
+    const char *output;
 } Options;
+
+/* As the choices of --graph are numbered. */
+enum { NO_GRAPH };
 
 static const VfOption table[] = {
     {"dim", "count costs for this size of a symbolic dimension (else 1)", VF_OPTION_LIST,
@@ -18,6 +23,11 @@ static const VfOption table[] = {
      offsetof(Options, svg), .value = "FILE.svg"},
     {"inputs", "--signal: measured too, on the samples of an npz file, with the ranks of the "
      "attention matrices", VF_OPTION_STRING, offsetof(Options, inputs), .value = "FILE.npz"},
+    {"graph", "instead: the model drawn. svg: a map, block by block, with attention, norms and "
+     "layers in colours; dot, graphml: every node", VF_OPTION_CHOICE, offsetof(Options, graph),
+     "none", .choices = "none|svg|dot|graphml"},
+    {"output", "--graph: where to, else to standard output", VF_OPTION_STRING,
+     offsetof(Options, output), .letter = 'o', .value = "FILE"},
     CLI_JSON_ROW,
     CLI_LINKED_ROW,
     CLI_COMMON_ROWS,
@@ -42,6 +52,25 @@ static int signal_report(VitfoldModel **model, size_t n_model, const Options *op
     return status;
 }
 
+static int draw(Cli *cli, VitfoldModel **model, size_t n_model, const Options *options,
+                const VitfoldDim *dim, VfErr *err)
+{
+    VitfoldReport *report;
+    size_t size;
+    if (n_model > 1 || options->is_signal || options->svg != NULL || cli->common->json.is_given)
+        return (int)vf_fail(err, VF_USAGE,
+                            "option 'graph' takes one model, and neither --signal nor --json");
+    int status = vitfold_graph(model[0], options->graph - 1, dim, options->dim.n_item, &report,
+                               err);
+    if (status != VITFOLD_OK)
+        return status;
+    const char *text = vitfold_report_text(report, &size);
+    status = options->output != NULL ? (int)vf_file_write(options->output, text, size, err)
+                                     : cli_print(text, size, err);
+    vitfold_report_free(report);
+    return status;
+}
+
 static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
                    const VfOptionList *path, VfErr *err)
 {
@@ -50,9 +79,13 @@ static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
     bool is_signal = options->is_signal || options->svg != NULL;
     if (options->inputs != NULL && !is_signal)
         return (int)vf_fail(err, VF_USAGE, "option 'inputs' needs --signal");
+    if (options->output != NULL && options->graph == NO_GRAPH)
+        return (int)vf_fail(err, VF_USAGE, "option 'output' needs --graph");
     int status = cli_dims(cli, &options->dim, &dim, err);
     for (size_t i = 0; i < path->n_item && status == VITFOLD_OK; i++)
         status = cli_load(cli, path->item[i], &model[i], err);
+    if (status == VITFOLD_OK && options->graph != NO_GRAPH)
+        return draw(cli, model, path->n_item, options, dim, err);
     if (status == VITFOLD_OK && is_signal)
         status = signal_report(model, path->n_item, options, dim, &report, err);
     else if (status == VITFOLD_OK)

@@ -48,6 +48,7 @@ typedef struct VfDrawBox {
     VfTone tone;
     int32_t group;        /* -1: none */
     bool is_end;          /* an input or output of the graph: round */
+    bool is_point;        /* a joint: a small round with one line, or a dot with none */
     const VfNode *node;   /* the node it stands for, or NULL */
 } VfDrawBox;
 
@@ -66,6 +67,7 @@ typedef struct VfDrawGroup {
 typedef struct VfDrawing {
     VfArena *arena;
     VfBytes title;
+    bool is_sideways; /* arrows go to the right, not down */
     int32_t n_box, n_arrow, n_group;
     VfDrawBox *box;
     VfDrawArrow *arrow;

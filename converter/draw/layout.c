@@ -137,11 +137,11 @@ static void set_number(void *object, const char *name, double value)
     agset(object, (char *)name, text);
 }
 
-static void set_defaults(graph_t *root)
+static void set_defaults(graph_t *root, bool is_sideways)
 {
-    set_default(root, AGRAPH, "rankdir", "TB");
+    set_default(root, AGRAPH, "rankdir", is_sideways ? "LR" : "TB");
     set_default(root, AGRAPH, "nodesep", "0.25");
-    set_default(root, AGRAPH, "ranksep", "0.35");
+    set_default(root, AGRAPH, "ranksep", is_sideways ? "0.3" : "0.35");
     set_default(root, AGRAPH, "label", "");
     set_default(root, AGRAPH, "mclimit", "1");
     set_default(root, AGRAPH, "nslimit", "20");
@@ -178,21 +178,35 @@ static void add_groups(Layout *layout)
     }
 }
 
+/* Of a joint with a sign in it, and of one without. */
+enum { JOINT_SIZE = 18, DOT_SIZE = 7 };
+
+static double width_of(const VfDrawBox *box)
+{
+    double width = 0;
+    if (box->is_point)
+        return box->n_line > 0 ? JOINT_SIZE : DOT_SIZE;
+    for (int32_t k = 0; k < box->n_line; k++) {
+        double line = vf_draw_width(box->line[k], VF_DRAW_FONT);
+        width = line > width ? line : width;
+    }
+    return width + 2 * VF_DRAW_PAD_X;
+}
+
+static double height_of(const VfDrawBox *box)
+{
+    return box->is_point ? width_of(box) : box->n_line * VF_DRAW_LINE + 2 * VF_DRAW_PAD_Y;
+}
+
 static void add_boxes(Layout *layout)
 {
     for (int32_t i = 0; i < layout->drawing->n_box; i++) {
         const VfDrawBox *box = &layout->drawing->box[i];
-        double width = 0;
         char name[32];
-        for (int32_t k = 0; k < box->n_line; k++) {
-            double line = vf_draw_width(box->line[k], VF_DRAW_FONT);
-            width = line > width ? line : width;
-        }
         snprintf(name, sizeof name, "%d", i);
         layout->box[i] = agnode(layout->root, name, 1);
-        set_number(layout->box[i], "width", (width + 2 * VF_DRAW_PAD_X) / inch);
-        set_number(layout->box[i], "height",
-                   (double)(box->n_line * VF_DRAW_LINE + 2 * VF_DRAW_PAD_Y) / inch);
+        set_number(layout->box[i], "width", width_of(box) / inch);
+        set_number(layout->box[i], "height", height_of(box) / inch);
         if (box->group >= 0)
             agsubnode(layout->group[box->group], layout->box[i], 1);
     }
@@ -284,7 +298,7 @@ static VfStatus lay_out(VfArena *arena, Layout *layout, VfDrawLayout *out, VfErr
     layout->root = new_graph();
     if (layout->root == NULL)
         return vf_no_memory(err);
-    set_defaults(layout->root);
+    set_defaults(layout->root, layout->drawing->is_sideways);
     add_groups(layout);
     add_boxes(layout);
     add_arrows(layout);

@@ -10,6 +10,7 @@
 
 #include "converter/api/blocks.h"
 #include "converter/api/compare.h"
+#include "converter/report/html/page.h"
 
 /* What is known after one pass. */
 typedef struct VfEffectStage {
@@ -52,8 +53,18 @@ void vf_effect_json(const VfEffect *effect, VfJson *json);
 /* Two tables: outputs after each pass, and along the depth. Nothing for NULL. */
 void vf_effect_text(const VfEffect *effect, VfArena *arena, VfText *text);
 
+/* These tables: outputs after each pass; the ends of blocks with a column for each pass, of more
+ * than fit the last ones. Of an effect with stages. */
+void vf_effect_outputs(const VfEffect *effect, VfArena *arena, VfTable *table);
+void vf_effect_blocks(const VfEffect *effect, VfArena *arena, VfTable *table);
+
 /* A plot along the depth, one curve for each pass and one of the noise; empty for NULL or where
  * there is nothing to plot. In `arena`. */
 VfStatus vf_effect_svg(const VfEffect *effect, VfArena *arena, VfBytes *svg, VfErr *err);
+
+/* --- effect_page.c --- */
+
+/* A section of a page; nothing for NULL. */
+VfStatus vf_effect_section(const VfEffect *effect, VfPage *page, VfErr *err);
 
 #endif

@@ -51,19 +51,24 @@ void vf_effect_json(const VfEffect *effect, VfJson *json)
 
 /* --- tables --- */
 
+void vf_effect_outputs(const VfEffect *effect, VfArena *arena, VfTable *table)
+{
+    vf_table_init(table, arena, "lr" VF_MOVED_ALIGN);
+    vf_table_printf(table, "after");
+    vf_table_printf(table, "edits");
+    vf_moved_head(table);
+    for (size_t i = 0; i < effect->n_stage; i++)
+        for (size_t k = 0; k < effect->output->n_array; k++) {
+            vf_table_printf(table, "%s", effect->stage[i].pass);
+            vf_table_printf(table, "%d", effect->stage[i].n_edit);
+            vf_moved_cells(table, &effect->stage[i].output[k]);
+        }
+}
+
 static void print_outputs(const VfEffect *effect, VfArena *arena, VfText *text)
 {
     VfTable table;
-    vf_table_init(&table, arena, "lr" VF_MOVED_ALIGN);
-    vf_table_printf(&table, "after");
-    vf_table_printf(&table, "edits");
-    vf_moved_head(&table);
-    for (size_t i = 0; i < effect->n_stage; i++)
-        for (size_t k = 0; k < effect->output->n_array; k++) {
-            vf_table_printf(&table, "%s", effect->stage[i].pass);
-            vf_table_printf(&table, "%d", effect->stage[i].n_edit);
-            vf_moved_cells(&table, &effect->stage[i].output[k]);
-        }
+    vf_effect_outputs(effect, arena, &table);
     vf_text_string(text, "\nnumeric effect on the data given, against the original; noise: the "
                          "original with reordered sums\n");
     vf_table_print(&table, 2, text);
@@ -78,27 +83,31 @@ static void relative_cell(VfTable *table, const VfMoved *moved, bool is_noise)
                         is_noise ? moved->noise.norm_rel : moved->distance.norm_rel);
 }
 
-/* A column for each pass; of more than fit the last ones. */
-static void print_blocks(const VfEffect *effect, VfArena *arena, VfText *text)
+void vf_effect_blocks(const VfEffect *effect, VfArena *arena, VfTable *table)
 {
     enum { FIXED = 3, MOST = VF_TABLE_MAX_COLUMNS - FIXED };
     static const char align[VF_TABLE_MAX_COLUMNS + 1] = "rlrrrrrrrrrrrrrr";
     size_t first = effect->n_stage > MOST ? effect->n_stage - MOST : 0;
-    VfTable table;
-    vf_table_init(&table, arena, align);
-    table.n_column = (int)(FIXED + effect->n_stage - first);
-    vf_table_printf(&table, "depth");
-    vf_table_printf(&table, "end of block");
-    vf_table_printf(&table, "noise");
+    vf_table_init(table, arena, align);
+    table->n_column = (int)(FIXED + effect->n_stage - first);
+    vf_table_printf(table, "depth");
+    vf_table_printf(table, "end of block");
+    vf_table_printf(table, "noise");
     for (size_t i = first; i < effect->n_stage; i++)
-        vf_table_printf(&table, "%s", effect->stage[i].pass);
+        vf_table_printf(table, "%s", effect->stage[i].pass);
     for (int32_t k = 0; k < effect->n_block; k++) {
-        vf_table_printf(&table, "%d", effect->block[k].depth);
-        vf_table_cell(&table, effect->block[k].name);
-        relative_cell(&table, &effect->stage[0].block[k], true);
+        vf_table_printf(table, "%d", effect->block[k].depth);
+        vf_table_cell(table, effect->block[k].name);
+        relative_cell(table, &effect->stage[0].block[k], true);
         for (size_t i = first; i < effect->n_stage; i++)
-            relative_cell(&table, &effect->stage[i].block[k], false);
+            relative_cell(table, &effect->stage[i].block[k], false);
     }
+}
+
+static void print_blocks(const VfEffect *effect, VfArena *arena, VfText *text)
+{
+    VfTable table;
+    vf_effect_blocks(effect, arena, &table);
     vf_text_printf(text, "along the depth, |new - old| / |old| at the %s\n",
                    effect->has_residuals ? "residual adds" : "layers");
     vf_table_print(&table, 2, text);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/api/effect.h"
 #include "converter/report/html/page_journal.h"
 
 VfStatus vf_page_new(VfArena *arena, const char *title, VfPage **result, VfErr *err)
@@ -37,7 +38,7 @@ VfStatus vf_page_of_transform(VfArena *arena, const VitfoldModel *model, VfPage 
     if (model->journal != NULL)
         VF_TRY(vf_page_add_journal(page, model->journal, pass, (size_t)n, err));
     *result = page;
-    return VF_OK;
+    return vf_effect_section(model->effect, page, err);
 }
 
 /* --- summary --- */

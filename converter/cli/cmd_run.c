@@ -30,12 +30,6 @@ static const VfOption table[] = {
     {0},
 };
 
-static bool ends_in(const char *word, const char *suffix)
-{
-    size_t n = strlen(word), m = strlen(suffix);
-    return n >= m && strcmp(word + n - m, suffix) == 0;
-}
-
 /* TensorProto files where nothing of another kind came in, as in ONNX's test data. */
 static int format_of(const Options *options)
 {
@@ -43,7 +37,7 @@ static int format_of(const Options *options)
     if (options->format != FORMAT_AUTO)
         return options->format - 1;
     for (size_t i = 0; i < options->data.input.n_item; i++)
-        is_pb = is_pb && ends_in(options->data.input.item[i], ".pb");
+        is_pb = is_pb && cli_ends_in(options->data.input.item[i], ".pb");
     return is_pb ? VITFOLD_FORMAT_PB : VITFOLD_FORMAT_NPY;
 }
 

@@ -28,6 +28,7 @@ def check_file(path):
         data = file.read()
     check(len(data) < BYTES_MAX, path, len(data), "bytes")
     xml.parsers.expat.ParserCreate().Parse(data, True)
+    data = data.replace(b'xmlns="http://www.w3.org/2000/svg"', b"")
     outside = re.search(rb"(?:src|href)=\"(?!#)[^\"]*\"|url\(|@import|https?://", data)
     check(outside is None, path, "names something outside:", outside and outside.group())
 
@@ -180,6 +181,15 @@ def check_phone(browser, folder):
     browser.resize(1280, 900)
 
 
+def check_sections(browser, folder):
+    """With data: how far outputs and the ends of blocks moved."""
+    browser.open(f"{folder}/relu.html")
+    check(browser.run("return document.querySelectorAll('#effect table').length") == 2)
+    check(is_shown(browser, "#effect svg"), "the plot is not there")
+    browser.open(f"{folder}/diff.html")
+    check(is_shown(browser, "#moved pre"), "how far tensors moved is not there")
+
+
 def check_print(browser, folder):
     browser.open(f"{folder}/folded.html")
     browser.click("#collapse")
@@ -232,7 +242,7 @@ def main():
             browser.open(f"{folder}/{page}")
             check(browser.log() == [], page, "the console says", browser.log())
         for test in (check_search, check_folding, check_theme, check_names, check_phone,
-                     check_print, check_hostile):
+                     check_sections, check_print, check_hostile):
             test(browser, folder)
         seconds = check_large(browser, folder)
         check(browser.log() == [], "the console said something")

@@ -45,6 +45,23 @@ VfStatus vf_page_change(VfPageTable *table, int64_t change, VfErr *err)
                          (long long)(change > 0 ? change : -change));
 }
 
+VfStatus vf_page_table_from(VfPageTable *table, const VfTable *text, VfErr *err)
+{
+    size_t n_column = (size_t)text->n_column;
+    if (text->failed)
+        return vf_no_memory(err);
+    const char **head = VF_NEW_ARRAY(text->arena, const char *, n_column);
+    const char *align = vf_arena_copy(text->arena, text->align, n_column);
+    VF_TRY_ALLOC(head, err);
+    VF_TRY_ALLOC(align, err);
+    for (size_t i = 0; i < n_column; i++)
+        head[i] = text->cell[i].data;
+    vf_page_table_init(table, text->arena, align, head);
+    for (size_t i = n_column; i < text->n_cell; i++)
+        VF_TRY(vf_page_cell(table, (VfPageCell){.text = text->cell[i]}, err));
+    return VF_OK;
+}
+
 size_t vf_page_table_rows(const VfPageTable *table)
 {
     return table->n_cell == 0 ? 0 : table->n_cell / strlen(table->align);

@@ -9,6 +9,7 @@
 #define VF_REPORT_PAGE_H
 
 #include "converter/report/html/html.h"
+#include "converter/report/table.h"
 #include "converter/report/weight_change.h"
 #include "passes/ir/graph.h"
 
@@ -42,6 +43,9 @@ VfStatus vf_page_cellf(VfPageTable *table, VfErr *err, const char *fmt, ...) VF_
 /* A number with its sign; nothing for 0. */
 VfStatus vf_page_change(VfPageTable *table, int64_t change, VfErr *err);
 size_t vf_page_table_rows(const VfPageTable *table);
+
+/* A page's table of one of text, whose first row is the heading. */
+VfStatus vf_page_table_from(VfPageTable *table, const VfTable *text, VfErr *err);
 
 /* A table of constants that others took the place of, and a row of it: how far `to` is from `from`,
  * of which one may be NULL. */

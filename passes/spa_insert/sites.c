@@ -147,10 +147,12 @@ static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site
     if (site->is_cross || (is_known && site->n_q.k != site->n_k.k))
         return "queries and keys are different tokens, and a kernel between two sets is not "
                "defined";
+    /* values of a product are added only where they have the type of its result */
+    bool is_checked = plan->options->kernel >= VF_SPA_KERNEL_COUNT && site->score_node != NULL;
+    if (!is_known && !is_checked && !vf_dim_is_same(site->n_q, site->n_k))
+        return "its numbers of queries and keys depend on the input and may differ";
     if (is_known || plan->options->kernel >= VF_SPA_KERNEL_COUNT)
         return NULL;
-    if (!vf_dim_is_same(site->n_q, site->n_k))
-        return "its numbers of queries and keys depend on the input and may differ";
     if (!site->is_causal)
         return "its number of tokens depends on the input, and only causal kernels can be cut";
     if (site->kind == VF_ATTENTION_POINTWISE || site->score_node == NULL)

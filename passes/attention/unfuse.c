@@ -106,6 +106,26 @@ static VfValue *unpack(VfRewrite *rw, VfValue *x, int64_t i)
     return vf_rewrite_transpose(rw, part, 4, perm);
 }
 
+/* Earlier keys or values, which may be none, before the others: B G N d. */
+static VfValue *behind(const VfUnfused *x, VfValue *past, VfValue *now)
+{
+    VfValue *in[2] = {past, now};
+    if (past == NULL)
+        return now;
+    VfValue *all = vf_rewrite_node(x->rw, VF_OP_CONCAT, 2, in);
+    vf_rewrite_int(x->rw, "axis", 2);
+    return all;
+}
+
+/* Keys (0) or values (1) of a cache that holds both, 2 B H N d; NULL: none. */
+static VfValue *past_part(const VfUnfused *x, VfValue *past, int64_t i)
+{
+    static const int64_t first[1] = {0};
+    return past == NULL
+               ? NULL
+               : vf_rewrite_squeeze(x->rw, vf_rewrite_slice(x->rw, past, 0, i, i + 1), 1, first);
+}
+
 /* --- the operators --- */
 
 static void unfuse_onnx(VfUnfused *x)
@@ -113,10 +133,10 @@ static void unfuse_onnx(VfUnfused *x)
     const VfNode *node = x->site->norm_node;
     int64_t groups = vf_fused_groups(node);
     VfValue *k = vf_node_in(node, 1), *v = vf_node_in(node, 2);
-    x->own[0] = split_heads(x->rw, k, groups);
+    x->own[0] = behind(x, vf_node_in(node, 4), split_heads(x->rw, k, groups));
     x->k = repeat_heads(x->rw, x->own[0], x->heads, groups, width_of(k, groups));
     x->q = split_heads(x->rw, vf_node_in(node, 0), x->heads);
-    x->own[1] = split_heads(x->rw, v, groups);
+    x->own[1] = behind(x, vf_node_in(node, 5), split_heads(x->rw, v, groups));
     x->v = repeat_heads(x->rw, x->own[1], x->heads, groups, width_of(v, groups));
 }
 
@@ -182,6 +202,8 @@ static void unfuse_weights(VfUnfused *x, const int64_t width[3])
         *part[i] = split_heads(rw, own, x->heads);
         begin += width[i];
     }
+    x->k = behind(x, past_part(x, vf_node_in(node, 4), 0), x->k);
+    x->v = behind(x, past_part(x, vf_node_in(node, 4), 1), x->v);
 }
 
 /* The bias of one part, as it is added to B N (H d), or to B H N d. */
@@ -212,6 +234,8 @@ static void unfuse_multi_head(VfUnfused *x, const int64_t width[3])
         *part[i] = split_heads(rw, own, x->heads);
         begin += width[i];
     }
+    x->k = behind(x, vf_node_in(node, 6), x->k);
+    x->v = behind(x, vf_node_in(node, 7), x->v);
 }
 
 void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out)
@@ -244,9 +268,17 @@ void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out)
 VfValue *vf_unfuse_scores(const VfUnfused *x)
 {
     static const int64_t swap[4] = {0, 1, 3, 2};
-    VfValue *scale = vf_rewrite_scalar(x->rw, x->dtype, x->scale, "scale");
-    return vf_rewrite_binary(x->rw, VF_OP_MATMUL, vf_rewrite_binary(x->rw, VF_OP_MUL, x->q, scale),
-                             vf_rewrite_transpose(x->rw, x->k, 4, swap));
+    VfRewrite *rw = x->rw;
+    double cap = vf_fused_softcap(x->site->norm_node);
+    VfValue *scale = vf_rewrite_scalar(rw, x->dtype, x->scale, "scale");
+    VfValue *scores =
+        vf_rewrite_binary(rw, VF_OP_MATMUL, vf_rewrite_binary(rw, VF_OP_MUL, x->q, scale),
+                          vf_rewrite_transpose(rw, x->k, 4, swap));
+    if (!(cap > 0.0))
+        return scores;
+    scale = vf_rewrite_scalar(rw, x->dtype, cap, "softcap");
+    VfValue *share = vf_rewrite_binary(rw, VF_OP_DIV, scores, scale);
+    return vf_rewrite_binary(rw, VF_OP_MUL, vf_rewrite_unary(rw, VF_OP_TANH, share), scale);
 }
 
 VfValue *vf_unfuse_join(const VfUnfused *x, VfValue *o)

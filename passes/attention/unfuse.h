@@ -22,7 +22,7 @@
  * Operators: ONNX Attention (23 on); com.microsoft Attention (projection weights inside the node;
  * padding told by lengths, or by a table of numbers) and MultiHeadAttention (operands apart, keys
  * packed with values, or all three packed; biases inside the node) and GroupQueryAttention of a
- * prompt (grouped heads, all in one row, rotary positions).
+ * prompt (grouped heads, all in one row, rotary positions). Earlier keys and values come first.
  *
  * Letters: B batch, H heads, N_q queries, N_k keys, d and d_v head widths.
  *
@@ -61,18 +61,20 @@ typedef struct VfUnfused {
 /* Is the attention part of one operator? */
 bool vf_is_fused(const VfAttention *site);
 
-/* Why a fused site cannot be taken apart, or NULL: earlier keys (a cache), bounded scores, windows
- * of keys, sizes that are not known, an old opset... Fixed text. unfuse_why.c */
+/* Why a fused site cannot be taken apart, or NULL: windows of keys, keys at places told by counts,
+ * sizes that are not known, an old opset... Fixed text. unfuse_why.c */
 const char *vf_unfuse_why_not(const VfAttention *site);
 
-/* Why the output cannot be all that takes the operator's place, or NULL: its keys or values are
- * read, too. For passes that do not call vf_unfuse_caches. */
+/* Why a softmax of scale Q Kᵀ and masks, of the operands alone and read alone, is not all that the
+ * operator is, or NULL: earlier keys, bounded scores, keys or values that are read, too. For passes
+ * that build no scores, work on the operands or do not call vf_unfuse_caches. */
 const char *vf_unfuse_why_not_alone(const VfAttention *site);
 
 /* Queries, keys and values. Precondition: vf_unfuse_why_not gives NULL. */
 void vf_unfuse(VfRewrite *rw, const VfAttention *site, VfUnfused *out);
 
-/* scale Q Kᵀ, B H N_q N_k, of x->q and x->k as they are now (a pass may have changed them). */
+/* scale Q Kᵀ, B H N_q N_k, of x->q and x->k as they are now (a pass may have changed them), within
+ * the operator's bound. */
 VfValue *vf_unfuse_scores(const VfUnfused *x);
 
 /* `scores` with the operator's biases added and its removed keys as `need` says. unfuse_mask.c */

@@ -67,19 +67,36 @@ static VfValue *places(VfRewrite *rw, VfValue *scores, int64_t axis)
     return vf_rewrite_node(rw, VF_OP_RANGE, 3, in);
 }
 
+/* How many keys come before the first query's, as an i64 scalar; NULL: none. */
+static VfValue *count_past(VfRewrite *rw, const VfAttention *site)
+{
+    const VfValue *past = vf_fused_past(site->norm_node);
+    if (past == NULL)
+        return NULL;
+    VfDim n = vf_dim_at(past, -2);
+    if (vf_dim_is_known(n))
+        return vf_rewrite_scalar(rw, VF_I64, (double)n.k, "n_past");
+    VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, vf_fused_past(site->norm_node));
+    return vf_rewrite_binary(rw, VF_OP_GATHER, shape,
+                             vf_rewrite_scalar(rw, VF_I64, past->type.rank - 2, "axis"));
+}
+
 /* True where the key does not come after the query. */
 static VfValue *causal_keys(VfRewrite *rw, const VfAttention *site, VfValue *scores)
 {
     static const int64_t down[1] = {1};
+    VfValue *n_past = count_past(rw, site);
     if (vf_graph_opset(site->graph, vf_bytes("")) < TRILU_OPSET) {
         VfValue *query = vf_rewrite_unsqueeze(rw, places(rw, scores, 2), 1, down);
+        if (n_past != NULL)
+            query = vf_rewrite_binary(rw, VF_OP_ADD, query, n_past);
         VfValue *after = vf_rewrite_binary(rw, VF_OP_GREATER, places(rw, scores, 3), query);
         return vf_rewrite_unary(rw, VF_OP_NOT, after);
     }
     VfValue *shape = vf_rewrite_slice(rw, vf_rewrite_unary(rw, VF_OP_SHAPE, scores), 0, 2, 4);
     VfValue *one = vf_rewrite_scalar(rw, VF_BOOL, 1.0, "kept");
-    VfValue *all = vf_rewrite_binary(rw, VF_OP_EXPAND, one, shape);
-    VfValue *lower = vf_rewrite_unary(rw, VF_OP_TRILU, all);
+    VfValue *in[2] = {vf_rewrite_binary(rw, VF_OP_EXPAND, one, shape), n_past};
+    VfValue *lower = vf_rewrite_node(rw, VF_OP_TRILU, n_past != NULL ? 2 : 1, in);
     vf_rewrite_int(rw, "upper", 0);
     return lower;
 }

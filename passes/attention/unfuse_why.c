@@ -44,13 +44,35 @@ VfSeenForm vf_unfuse_seen_form(const VfNode *node)
 
 /* --- what the operator does beside plain attention --- */
 
+/* Operands of a cache in which keys and values come first; others count keys, or move them. */
+static int32_t past_end(const VfNode *node)
+{
+    int32_t first = vf_fused_form(node->op)->cache[0];
+    switch (node->op) {
+    case VF_OP_ATTENTION:
+    case VF_OP_MS_MULTI_HEAD_ATTENTION:
+        return first + 2;
+    case VF_OP_MS_ATTENTION:
+        return first + 1;
+    default:
+        return first;
+    }
+}
+
 static const char *why_not_cache(const VfNode *node, const VfFusedForm *form)
 {
-    for (int32_t i = form->cache[0]; i < form->cache[1]; i++)
+    const VfValue *past = vf_fused_past(node);
+    int32_t end = past_end(node);
+    for (int32_t i = form->cache[0]; i < end; i++)
+        if ((vf_node_in(node, i) == NULL) != (past == NULL))
+            return "the fused operator reads earlier keys without values";
+    if (past != NULL && past->type.rank != (node->op == VF_OP_MS_ATTENTION ? 5 : 4))
+        return "the rank of the fused operator's earlier keys is not known";
+    for (int32_t i = end; i < form->cache[1]; i++)
         if (vf_node_in(node, i) != NULL)
-            return "the fused operator reads earlier keys or counts of keys";
+            return "the fused operator reads counts of keys, or keys at places told by counts";
     if (vf_fused_in(node, form->past_length) != NULL)
-        return "the fused operator reads earlier keys or counts of keys";
+        return "the fused operator reads counts of keys, or keys at places told by counts";
     for (int32_t i = form->n_in; i < node->n_in; i++)
         if (vf_node_in(node, i) != NULL)
             return "the fused operator has an operand that is not understood";
@@ -73,6 +95,10 @@ static const char *why_not_results(const VfNode *node)
 
 const char *vf_unfuse_why_not_alone(const VfAttention *site)
 {
+    if (vf_fused_past(site->norm_node) != NULL)
+        return "the fused operator reads earlier keys";
+    if (vf_fused_softcap(site->norm_node) > 0.0)
+        return "the fused operator bounds its scores";
     for (int32_t i = 1; i < site->norm_node->n_out; i++)
         if (is_read(site->norm_node, i))
             return "more than the attention's output is read from the fused operator";
@@ -143,6 +169,13 @@ static const char *why_not_rotary(const VfNode *node)
     return NULL;
 }
 
+/* Keys that do not come from a cache. */
+static VfDim new_keys(const VfNode *node)
+{
+    const VfValue *k = vf_node_in(node, 1) != NULL ? vf_node_in(node, 1) : vf_node_in(node, 0);
+    return vf_dim_at(k, k->type.rank == 4 ? 2 : 1);
+}
+
 static const char *why_not_microsoft(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
@@ -161,7 +194,8 @@ static const char *why_not_microsoft(const VfAttention *site)
     if (packing == VF_UNFUSE_WEIGHTS &&
         (vf_node_in(node, 1) == NULL || vf_node_in(node, 1)->type.rank != 2))
         return "the rank of the fused operator's weights is not known";
-    if (site->is_causal && node->op != VF_OP_MS_ATTENTION && may_be_fewer(site->n_q, site->n_k))
+    bool is_apart = site->is_causal && node->op != VF_OP_MS_ATTENTION;
+    if (is_apart && may_be_fewer(site->n_q, new_keys(node)))
         return "the fused operator is causal, with queries that may be fewer than the keys";
     return vf_unfuse_widths(node, vf_fused_heads(node), width)
                ? NULL

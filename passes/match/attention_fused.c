@@ -46,11 +46,9 @@ static void describe_row(const VfNode *node, int64_t heads, VfAttention *site)
 }
 
 /* Keys of a cache come before the others. */
-static void describe_cache(const VfScan *scan, const VfNode *node, const VfFusedForm *form,
-                           VfAttention *site)
+static void describe_cache(const VfScan *scan, const VfNode *node, VfAttention *site)
 {
-    bool has_cache = form->cache[0] < form->cache[1];
-    const VfValue *past = has_cache ? vf_node_in(node, form->cache[0]) : NULL;
+    const VfValue *past = vf_fused_past(node);
     const VfValue *all = node->n_out > 1 ? vf_node_out(node, 1) : NULL;
     if (past == NULL)
         return;
@@ -120,7 +118,7 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
     site->value_node = node;
     site->out = vf_node_out(node, 0);
     describe_sizes(node, form, site);
-    describe_cache(scan, node, form, site);
+    describe_cache(scan, node, site);
     add_operand(site, node, form->seen, true);
     add_operand(site, node, form->added, form->is == VF_ADDED_MASK);
     bool has_scale = vf_node_attr(node, "scale") != NULL && vf_node_float(node, "scale") != 0.0;

@@ -90,10 +90,20 @@ const char *vf_fused_why_not_plain(const VfNode *node)
                                          "local_window_size"};
     bool has_sink = node->op == VF_OP_MS_GROUP_QUERY_ATTENTION &&
                     (vf_node_in(node, 11) != NULL || vf_node_int(node, "smooth_softmax") != 0);
-    if (vf_node_attr(node, "softcap") != NULL && fabs(vf_node_float(node, "softcap")) > 0.0)
-        return "the fused operator bounds its scores";
     for (size_t i = 0; i < sizeof window / sizeof window[0]; i++)
         if (int_or(node, window[i], -1) >= 0)
             return "the fused operator sees a window of keys";
     return has_sink ? "the softmax of the fused operator has a term without a key" : NULL;
+}
+
+double vf_fused_softcap(const VfNode *node)
+{
+    double cap = vf_node_attr(node, "softcap") != NULL ? (double)vf_node_float(node, "softcap") : 0;
+    return cap > 0.0 ? cap : 0.0;
+}
+
+VfValue *vf_fused_past(const VfNode *node)
+{
+    const VfFusedForm *form = vf_fused_form(node->op);
+    return form->cache[0] < form->cache[1] ? vf_node_in(node, form->cache[0]) : NULL;
 }

@@ -43,8 +43,14 @@ bool vf_fused_is_causal(const VfNode *node);
 /* Are queries, keys and values in one row of operand q, which is no product with weights? */
 bool vf_fused_is_packed_row(const VfNode *node);
 
-/* Why the weights are not the softmax of scores, biases and masks, or NULL: bounded scores, windows
- * of keys, a term in the sum that belongs to no key. Fixed text. */
+/* Why more than scores, biases and masks decides what the weights are, or NULL: windows of keys, a
+ * term in the sum that belongs to no key. Fixed text. */
 const char *vf_fused_why_not_plain(const VfNode *node);
+
+/* The bound of the scores, c tanh(S / c); 0: none. */
+double vf_fused_softcap(const VfNode *node);
+
+/* Keys, or keys and values, that come before those of the other operands; NULL: none. */
+VfValue *vf_fused_past(const VfNode *node);
 
 #endif

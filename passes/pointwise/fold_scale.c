@@ -4,6 +4,7 @@
 
 #include "passes/attention/unfuse.h"
 #include "passes/match/facts.h"
+#include "passes/match/fused.h"
 
 /* Moving a factor out of h leaves masks that are added as they are: they must stay far from any
  * score. */
@@ -22,7 +23,8 @@ static bool is_one(double x)
 static double homogeneity(const VfReluFoldCx *cx)
 {
     const VfAttention *site = cx->site;
-    if (fabs(cx->scale->shift) > 0.0)
+    bool is_bounded = vf_is_fused(site) && vf_fused_softcap(site->norm_node) > 0.0;
+    if (fabs(cx->scale->shift) > 0.0 || is_bounded)
         return 0.0;
     for (int32_t i = 0; i < site->n_term; i++) {
         const VfLogitTerm *term = &site->term[i];
@@ -151,7 +153,7 @@ static VfStatus try_forward(const VfReluFoldCx *cx, double factor, VfFoldWalk *w
     return VF_OK;
 }
 
-/* Are queries, keys and values operands of the fused operator, and none of its results? */
+/* Are queries, keys and values just what the operands of the fused operator hold? */
 static bool has_own_operands(const VfAttention *site)
 {
     return site->norm_node->op == VF_OP_ATTENTION && vf_unfuse_why_not_alone(site) == NULL;
@@ -179,7 +181,9 @@ static VfStatus fold_before(const VfReluFoldCx *cx, double factor, VfReluFold *f
     const VfAttention *site = cx->site;
     VfFoldWalk *walk = &fold->walk[fold->n_walk];
     if (vf_is_fused(site) && !has_own_operands(site)) {
-        *why = "the projections lie inside the fused operator, or its keys are read elsewhere";
+        *why = site->norm_node->op == VF_OP_ATTENTION
+                   ? vf_unfuse_why_not_alone(site)
+                   : "the projections lie inside the fused operator";
         return VF_OK;
     }
     VF_TRY(try_backward(cx, site->q, factor, walk, why, err));

@@ -20,7 +20,7 @@ int32_t vf_spa_bias_slot(const VfNode *node)
 {
     const VfFusedForm *form = vf_fused_form(node->op);
     bool takes_bias = form != NULL && form->why == NULL;
-    return takes_bias && vf_node_in(node, form->cache[0]) == NULL ? form->added : -1;
+    return takes_bias && vf_fused_past(node) == NULL ? form->added : -1;
 }
 
 static const char *why_not_fused(const VfAttention *site)
@@ -33,6 +33,8 @@ static const char *why_not_fused(const VfAttention *site)
     const char *why = vf_fused_why_not_plain(node);
     if (why != NULL)
         return why;
+    if (vf_fused_softcap(node) > 0.0)
+        return "the fused operator bounds its scores";
     VfDim keys = old != NULL ? vf_dim_at(old, -1) : vf_dim_unknown();
     if (vf_dim_is_known(keys) && vf_dim_is_known(site->n_k) && keys.k != 1 &&
         keys.k != site->n_k.k)

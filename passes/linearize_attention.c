@@ -4,9 +4,9 @@
  * After      O = φ(Q)(φ(K+P)ᵀ V) / (φ(Q) Σφ(K+P) + ε) + DWC(V), φ = Relu; or the same sums as
  *            (φ(Q)φ(K+P)ᵀ) V, whichever costs less
  * Why valid  it is another function: the network has to be trained again. Projections stay; scale,
- *            bias and softmax go. P starts as zero; DWC as zero, as adding V, from a file, or
- *            as the least squares of what softmax gives beyond the linear part. Half precision:
- *            φ(Q) and φ(K) shrink by about N_k^-1/2, so that no sum over the keys passes 65504
+ *            bias and softmax go. P starts as zero or from a file; DWC as zero, as adding V, from
+ *            a file, or as the least squares of what softmax gives beyond the linear part. Half
+ *            precision: φ(Q) and φ(K) shrink by about N_k^-1/2, so that no sum passes 65504
  *
  * Requires   attention found by match/attention, its weights read by the value product alone; a
  *            fixed token grid for the convolution. Tokens outside the grid stay out of it
@@ -15,7 +15,8 @@
  *
  * Limits     masks are multiplied: those of keys alone to φ(K), others in the quadratic form only.
  *            They do not stop the convolution at the edge of a region. Causal masks are refused,
- *            and fused operators with caches. P is a table (heads, d, N_k)
+ *            and fused operators with caches. P is a table (heads, d, N_k); a file gives it as
+ *            SLAB keeps it, (1, N_k, heads d)
  */
 #include <string.h>
 
@@ -42,11 +43,11 @@ static const VfOption option[] = {
      .def = "auto",
      .choices = "auto|linear|quadratic"},
     {.name = "key-position",
-     .help = "add a table of zeros to the keys, to be trained",
+     .help = "add a table to the keys: zeros, to be trained, or given; npz needs position-file",
      .type = VF_OPTION_CHOICE,
      .offset = offsetof(VfLinearOptions, key_position),
      .def = "off",
-     .choices = "off|on"},
+     .choices = "off|on|npz"},
     {.name = "dwc",
      .help = "depthwise convolution of the values: none, or its first weights; npz needs dwc-file, "
              "lsq fits them to what softmax gives on calibration data",
@@ -67,6 +68,11 @@ static const VfOption option[] = {
              "all sites, or 'SITE.weight' and 'SITE.bias' by label or number",
      .type = VF_OPTION_STRING,
      .offset = offsetof(VfLinearOptions, dwc_file)},
+    {.name = "position-file",
+     .help = "npz file with an array 'position' [1, keys, heads * d], as SLAB keeps it, for all "
+             "sites, or 'SITE.position' by label or number",
+     .type = VF_OPTION_STRING,
+     .offset = offsetof(VfLinearOptions, position_file)},
     {.name = "ridge",
      .help = "how far dwc=lsq draws its weights to zero, relative to the squares of the values",
      .type = VF_OPTION_DOUBLE,
@@ -106,7 +112,7 @@ static bool are_weights_shared(const VfAttention *site)
 
 static const char *why_no_position(VfLinearSite *work)
 {
-    if (!work->options->key_position)
+    if (work->options->key_position == VF_POSITION_OFF)
         return NULL;
     if (!vf_dim_is_known(work->n_k) || !vf_dim_is_known(work->d))
         return "a key position table needs a fixed number of keys";
@@ -189,14 +195,26 @@ static VfStatus visit_site(VfLinearSite *work, bool is_auto, VfErr *err)
 
 static VfStatus check_weights(const VfLinearOptions *options, VfErr *err)
 {
-    bool is_file = options->dwc_file != NULL;
-    if (options->dwc == VF_DWC_NPZ && !is_file)
+    if (options->dwc == VF_DWC_NPZ && options->dwc_file == NULL)
         return vf_fail(err, VF_USAGE, "option 'dwc': npz needs dwc-file=FILE");
-    if (options->dwc != VF_DWC_NPZ && is_file)
+    if (options->dwc != VF_DWC_NPZ && options->dwc_file != NULL)
         return vf_fail(err, VF_USAGE, "option 'dwc-file': it is read with dwc=npz only");
     if (options->dwc == VF_DWC_LSQ && options->kernel > FIT_KERNEL_MAX)
         return vf_fail(err, VF_USAGE, "option 'kernel': lsq fits at most %d taps along a side",
                        FIT_KERNEL_MAX);
+    return VF_OK;
+}
+
+static VfStatus check_position(const VfLinearOptions *options, VfErr *err)
+{
+    bool is_npz = options->key_position == VF_POSITION_NPZ;
+    if (is_npz && options->position_file == NULL)
+        return vf_fail(err, VF_USAGE, "option 'key-position': npz needs position-file=FILE");
+    if (!is_npz && options->position_file != NULL)
+        return vf_fail(err, VF_USAGE,
+                       "option 'position-file': it is read with key-position=npz only");
+    if (is_npz && options->dwc == VF_DWC_LSQ)
+        return vf_fail(err, VF_USAGE, "option 'dwc': lsq fits without key positions");
     return VF_OK;
 }
 
@@ -206,6 +224,7 @@ static VfStatus check_options(const VfLinearOptions *options, VfErr *err)
         return vf_fail(err, VF_USAGE, "option 'kernel': %lld is not an odd number",
                        (long long)options->kernel);
     VF_TRY(vf_grid_options_check(options->grid, options->prefix, err));
+    VF_TRY(check_position(options, err));
     return check_weights(options, err);
 }
 
@@ -236,8 +255,7 @@ static VfStatus select_sites(VfPassCx *cx, bool is_auto, VfLinearSite **chosen, 
 static VfStatus find_weights(VfPassCx *cx, VfLinearSite *site, int32_t n, VfErr *err)
 {
     const VfLinearOptions *options = cx->options;
-    if (options->dwc == VF_DWC_NPZ)
-        return vf_linear_load(cx, options->dwc_file, site, n, err);
+    VF_TRY(vf_linear_load(cx, site, n, err));
     return options->dwc == VF_DWC_LSQ ? vf_linear_fit(site, n, err) : VF_OK;
 }
 
@@ -263,7 +281,7 @@ const VfPass vf_pass_linearize_attention = {
     .source = "SLAB (arXiv 2405.11582), equation SLA",
     .exactness = VF_RETRAINED,
     .option = option,
-    .n_option = 10,
+    .n_option = 11,
     .options_bytes = sizeof(VfLinearOptions),
     .run = run,
 };

@@ -133,7 +133,7 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
     VfValue *q = vf_linear_arrange(work, &work->q, work->query, work->width);
     VfValue *k = vf_linear_arrange(work, &work->k, work->width, work->key);
     VfValue *v = vf_linear_arrange(work, &work->v, work->key, work->value_width);
-    if (work->options->key_position)
+    if (work->options->key_position != VF_POSITION_OFF)
         k = vf_linear_add_position(work, k);
     q = vf_rewrite_unary(rw, VF_OP_RELU, q);
     k = vf_linear_mask(work, VF_LINEAR_MASK_KEYS, vf_rewrite_unary(rw, VF_OP_RELU, k));
@@ -160,8 +160,8 @@ static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
     if (work->mask != VF_LINEAR_MASK_NONE)
         vf_text_printf(&text, ", %s multiplied",
                        work->mask == VF_LINEAR_MASK_KEYS ? "mask of keys" : "mask");
-    if (work->options->key_position == 1)
-        vf_text_printf(&text, ", key position");
+    if (work->options->key_position != VF_POSITION_OFF)
+        vf_text_printf(&text, ", key position%s", work->position != NULL ? " given" : "");
     vf_text_printf(&text, ", dwc %s", dwc_name[work->options->dwc]);
     if (work->options->dwc == VF_DWC_LSQ)
         vf_text_printf(&text, " (R2 %.4f)", work->dwc.r2);

@@ -15,20 +15,22 @@
 
 enum { VF_LINEAR_PATH_MAX = 32 };
 
-/* Rows of the options "order", "dwc" and "upsample". */
+/* Rows of the options "order", "key-position", "dwc" and "upsample". */
 enum { VF_ORDER_AUTO, VF_ORDER_LINEAR, VF_ORDER_QUADRATIC };
+enum { VF_POSITION_OFF, VF_POSITION_ON, VF_POSITION_NPZ };
 enum { VF_DWC_OFF, VF_DWC_ZERO, VF_DWC_IDENTITY, VF_DWC_NPZ, VF_DWC_LSQ };
 enum { VF_UPSAMPLE_NEAREST, VF_UPSAMPLE_LINEAR_1D };
 
 typedef struct VfLinearOptions {
     double eps;
     int order;          /* VF_ORDER_* */
-    int key_position;   /* 1: add a table to K */
+    int key_position;   /* VF_POSITION_* */
     int dwc;            /* VF_DWC_* */
     int64_t kernel;     /* width of the convolution, odd */
     const char *grid;   /* "auto" or "HxW" */
     const char *prefix; /* "auto" or a number */
     const char *dwc_file; /* of VF_DWC_NPZ; NULL otherwise */
+    const char *position_file; /* of VF_POSITION_NPZ; NULL otherwise */
     double ridge;         /* of VF_DWC_LSQ */
     int upsample;         /* VF_UPSAMPLE_* */
 } VfLinearOptions;
@@ -97,6 +99,8 @@ typedef struct VfLinearSite {
     bool is_fused;
     VfUnfused unfused; /* valid while a fused operator is rewritten */
     VfDwcWeights dwc;
+    const VfTensor *position; /* key positions [heads, d, N_k], in the dtype of the site's result;
+                               * NULL: zero */
     const char *why; /* why it is left alone, or NULL */
 } VfLinearSite;
 
@@ -134,13 +138,13 @@ const char *vf_linear_find_grid(VfLinearSite *work);
  * linear/conv.c */
 VfValue *vf_linear_convolve(const VfLinearSite *work);
 
-/* First weights of the `n` sites that have no `why` yet, from the file `path` or fitted to the
- * calibration data, before anything is rewritten. A site that gets none is given a `why`. VF_USAGE:
- * an array has another shape. linear/arrays.c, linear/fit.c */
-VfStatus vf_linear_load(VfPassCx *cx, const char *path, VfLinearSite *site, int32_t n, VfErr *err);
+/* First weights of the `n` sites that have no `why` yet, from the files that the options name, or
+ * fitted to the calibration data, before anything is rewritten. A site that gets none is given a
+ * `why`. VF_USAGE: an array has another shape. linear/arrays.c, linear/fit.c */
+VfStatus vf_linear_load(VfPassCx *cx, VfLinearSite *site, int32_t n, VfErr *err);
 VfStatus vf_linear_fit(VfLinearSite *site, int32_t n, VfErr *err);
 
-/* K + P of K (batch, d, N_k), P a table of zeros. linear/position.c */
+/* K + P of K (batch, d, N_k), P the table given, or of zeros. linear/position.c */
 VfHeadsPlace vf_linear_find_heads(const VfLinearSite *work);
 VfValue *vf_linear_add_position(const VfLinearSite *work, VfValue *k);
 

@@ -56,12 +56,15 @@ static int32_t heads_from_end(const VfLinearSite *work, const VfValue *k)
     return 0;
 }
 
+/* In another grouping of the axes heads, d, N_k. */
 static VfValue *table(const VfLinearSite *work, int32_t rank, const int64_t *dims)
 {
     VfTensor *tensor = NULL;
     void *data = NULL;
     (void)vf_tensor_new(work->cx->model->arena, work->site->out->type.dtype, rank, dims, &tensor,
                         &data, NULL);
+    for (size_t i = 0; tensor != NULL && work->position != NULL && i < tensor->count; i++)
+        vf_tensor_put_double(data, tensor->dtype, i, vf_tensor_get_double(work->position, i));
     return vf_rewrite_const(work->rw, tensor, "key_position");
 }
 

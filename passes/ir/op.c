@@ -21,6 +21,24 @@ const VfOpInfo *vf_op_info(VfOp op)
     return &table[index < VF_OP_COUNT ? index : VF_OP_OTHER];
 }
 
+/* Rows of operand_since.def. */
+static const struct {
+    VfOp op;
+    int32_t slot, since;
+} operand_row[] = {
+#define VF_OPERAND_SINCE(op, slot, since) {VF_OP_##op, slot, since},
+#include "passes/ir/operand_since.def"
+#undef VF_OPERAND_SINCE
+};
+
+int32_t vf_op_max_in(VfOp op, int64_t opset)
+{
+    for (size_t i = 0; i < sizeof operand_row / sizeof operand_row[0]; i++)
+        if (operand_row[i].op == op && opset < operand_row[i].since)
+            return operand_row[i].slot;
+    return vf_op_info(op)->max_in;
+}
+
 static int compare(VfBytes a, const char *b)
 {
     size_t n = strlen(b);

@@ -45,6 +45,10 @@ typedef struct VfOpInfo {
 /* The row of `op`; of VF_OP_OTHER for ids out of range. Never NULL. */
 const VfOpInfo *vf_op_info(VfOp op);
 
+/* How many operands it may have in `opset` of its domain (the rows say: in the newest); -1: any
+ * number. */
+int32_t vf_op_max_in(VfOp op, int64_t opset);
+
 /* The op of an ONNX name in a domain, VF_OP_OTHER when there is no row. */
 VfOp vf_op_find(VfBytes domain, VfBytes name);
 

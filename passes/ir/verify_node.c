@@ -40,7 +40,8 @@ static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
     if (vf_op_find(node->domain, node->op_type) != node->op)
         return vf_verify_fault(v, "node '%s' (#%d): operator %.*s is recorded as another",
                                LABEL(node), (int)node->op_type.size, node->op_type.data);
-    VF_TRY(check_count(v, node, "operands", node->n_in, info->min_in, info->max_in));
+    int32_t max_in = opset == 0 ? info->max_in : vf_op_max_in(node->op, opset);
+    VF_TRY(check_count(v, node, "operands", node->n_in, info->min_in, max_in));
     VF_TRY(check_count(v, node, "results", node->n_out, info->min_out, info->max_out));
     for (int32_t i = 0; i < info->min_in && i < node->n_in; i++) {
         /* number of turns and condition of Loop, lengths of the Scan of opset 8 may be omitted */

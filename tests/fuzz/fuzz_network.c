@@ -175,13 +175,13 @@ static void run_both(VfModel *old, VfModel *new, VfArena *arena, const VfText *t
 {
     VfErr err = {0};
     VfTestOutputs before, after;
-    VfStatus ran = vf_test_run(old, 1, arena, &before, &err);
+    VfStatus ran = vf_test_run_reference(old, 1, arena, &before, &err);
     VF_FUZZ_PROMISE(ran != VF_INTERNAL, "run: %s\n%s\n", err.text, text->data);
     VfStatus changed = transform(new, arena, &err);
     VF_FUZZ_PROMISE(changed != VF_INTERNAL, "passes: %s\n%s\n", err.text, text->data);
     if (ran != VF_OK || changed != VF_OK)
         return;
-    VfStatus again = vf_test_run(new, 1, arena, &after, &err);
+    VfStatus again = vf_test_run_reference(new, 1, arena, &after, &err);
     VF_FUZZ_PROMISE(again == VF_OK, "runs no more: %s\n%s\n", err.text, text->data);
     check_equal(&before, &after, text);
 }

@@ -41,10 +41,12 @@ static int32_t transform(VfArena *arena, VfModel *model, const char *words, uint
     return journal->n_edit;
 }
 
-static void run(const VfModel *model, VfArena *arena, VfTestOutputs *outputs, uint64_t seed)
+static void run(const VfModel *model, bool is_exact, VfArena *arena, VfTestOutputs *outputs,
+                uint64_t seed)
 {
     VfErr err = {0};
-    VfStatus status = vf_test_run(model, INPUT_SEED, arena, outputs, &err);
+    VfStatus status = is_exact ? vf_test_run_reference(model, INPUT_SEED, arena, outputs, &err)
+                               : vf_test_run(model, INPUT_SEED, arena, outputs, &err);
     ck_assert_msg(status == VF_OK, "seed %d: %s\n%s", (int)seed, err.text,
                   vf_random_network(arena, seed));
 }
@@ -64,9 +66,9 @@ static int32_t check_network(VfArena *arena, uint64_t seed, const char *words, b
     VfTestOutputs before, after;
     const char *text = vf_random_network(arena, seed);
     VfModel *old = parse(text, seed), *new = parse(text, seed);
-    run(old, arena, &before, seed);
+    run(old, is_exact, arena, &before, seed);
     int32_t n_edit = transform(arena, new, words, seed);
-    run(new, arena, &after, seed);
+    run(new, is_exact, arena, &after, seed);
     double distance = vf_test_distance(&before, &after);
     ck_assert_msg(distance <= TOLERANCE, "seed %d: '%s' moved outputs by %g\n%s", (int)seed, words,
                   distance, text);

@@ -99,18 +99,33 @@ static VfStatus run_plan(const VfPlan *plan, const VfBinding *binding, int32_t n
     return status;
 }
 
-VfStatus vf_test_run(const VfModel *model, uint64_t seed, VfArena *arena, VfTestOutputs *outputs,
-                     VfErr *err)
+static VfStatus run_lowered(const VfModel *model, uint64_t seed, const VfLowerOptions *options,
+                            VfArena *arena, VfTestOutputs *outputs, VfErr *err)
 {
     VfBinding *binding;
     VfPlan *plan;
     int32_t n;
-    VfLowerOptions options = {0};
     VF_TRY(make_inputs(model->graph, seed, arena, &binding, &n, err));
-    VF_TRY(vf_lower(model, n, binding, &options, arena, &plan, NULL, err));
+    VF_TRY(vf_lower(model, n, binding, options, arena, &plan, NULL, err));
     VfStatus status = run_plan(plan, binding, n, arena, outputs, err);
     vf_plan_free(plan);
     return status;
+}
+
+enum { ARENA_BYTES_MAX = 1 << 30 };
+
+VfStatus vf_test_run(const VfModel *model, uint64_t seed, VfArena *arena, VfTestOutputs *outputs,
+                     VfErr *err)
+{
+    VfLowerOptions options = {.max_arena_bytes = ARENA_BYTES_MAX};
+    return run_lowered(model, seed, &options, arena, outputs, err);
+}
+
+VfStatus vf_test_run_reference(const VfModel *model, uint64_t seed, VfArena *arena,
+                               VfTestOutputs *outputs, VfErr *err)
+{
+    VfLowerOptions options = {.max_arena_bytes = ARENA_BYTES_MAX, .reference = true};
+    return run_lowered(model, seed, &options, arena, outputs, err);
 }
 
 static double tensor_distance(const VfTensor *a, const VfTensor *b)

@@ -15,6 +15,11 @@ typedef struct VfTestOutputs {
 VfStatus vf_test_run(const VfModel *model, uint64_t seed, VfArena *arena, VfTestOutputs *outputs,
                      VfErr *err);
 
+/* The same with the reference kernels. Those of BLAS may round a row of a product otherwise when it
+ * stands among others, so equal bits are asked of these. */
+VfStatus vf_test_run_reference(const VfModel *model, uint64_t seed, VfArena *arena,
+                               VfTestOutputs *outputs, VfErr *err);
+
 /* Largest |a-b| over all outputs, over max(1, largest |a|); infinite when shapes or dtypes
  * differ. */
 double vf_test_distance(const VfTestOutputs *a, const VfTestOutputs *b);

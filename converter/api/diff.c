@@ -112,6 +112,8 @@ static VfStatus make_page(const VitfoldModel *a, const VitfoldModel *b, const Vf
     VF_TRY(vf_page_new(report->arena, "What differs", &page, err));
     page->from = vf_bytes(a->path);
     page->to = vf_bytes(b->path);
+    VF_TRY(vf_page_add_file_map(page, "Before", a, err));
+    VF_TRY(vf_page_add_file_map(page, "After", b, err));
     VF_TRY(vf_page_add_diff(page, diff, err));
     if (moved.size > 0)
         VF_TRY(vf_page_add_section(page, (VfPageSection){

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/api/effect.h"
+#include "converter/api/model_map.h"
 #include "converter/report/html/page_journal.h"
 
 VfStatus vf_page_new(VfArena *arena, const char *title, VfPage **result, VfErr *err)
@@ -39,6 +40,48 @@ VfStatus vf_page_of_transform(VfArena *arena, const VitfoldModel *model, VfPage 
         VF_TRY(vf_page_add_journal(page, model->journal, pass, (size_t)n, err));
     *result = page;
     return vf_effect_section(model->effect, page, err);
+}
+
+VfStatus vf_page_add_map(VfPage *page, const char *caption, VfModel *model,
+                         const VfSiteList *sites, VfErr *err)
+{
+    VfDrawSheet sheet;
+    VfText text;
+    VfPageFigure figure = {.caption = vf_bytes(caption)};
+    const char *prefix = vf_arena_printf(page->arena, "map%zu", page->n_map);
+    VF_TRY_ALLOC(prefix, err);
+    vf_text_init(&text, page->arena);
+    VF_TRY(vf_model_map(page->arena, model, sites, figure.caption, &sheet, err));
+    VfStatus status = vf_sheet_svg(&sheet, &(VfSvgOptions){.prefix = prefix, .has_legend = true},
+                                   &text, err);
+    if (status == VF_UNSUPPORTED) {
+        page->note = vf_bytes("There is no map: the graph is too large for one.");
+        return VF_OK;
+    }
+    VF_TRY(status);
+    VF_TRY(vf_text_get(&text, &figure.svg, err));
+    page->map[page->n_map++] = figure;
+    return VF_OK;
+}
+
+static VfStatus map_file(VfPage *page, const char *caption, VfModel *model, VfErr *err)
+{
+    VfSiteList sites;
+    VF_TRY(vf_sites_find(page->arena, model, &sites, err));
+    return vf_page_add_map(page, caption, model, &sites, err);
+}
+
+/* Models that cannot be cleaned up can be compared all the same. */
+VfStatus vf_page_add_file_map(VfPage *page, const char *caption, const VitfoldModel *model,
+                              VfErr *err)
+{
+    VfModel *again;
+    if (model->journal != NULL)
+        return VF_OK;
+    VF_TRY(vf_load_again(model, NULL, 0, &again, err));
+    VfStatus status = map_file(page, caption, again, err);
+    vf_model_free(again);
+    return status == VF_INVALID || status == VF_UNSUPPORTED ? VF_OK : status;
 }
 
 /* --- summary --- */

@@ -14,6 +14,15 @@ VfStatus vf_page_new(VfArena *arena, const char *title, VfPage **page, VfErr *er
 VfStatus vf_page_of_transform(VfArena *arena, const VitfoldModel *model, VfPage **page,
                               VfErr *err);
 
+/* A map of `model`, in which `sites` were found; where it cannot be drawn, the page says so. */
+VfStatus vf_page_add_map(VfPage *page, const char *caption, VfModel *model,
+                         const VfSiteList *sites, VfErr *err);
+
+/* A map of the model's file; none of a model that was transformed, or whose sites cannot be found.
+ */
+VfStatus vf_page_add_file_map(VfPage *page, const char *caption, const VitfoldModel *model,
+                              VfErr *err);
+
 /* Then: what the model was and has become. */
 VfStatus vf_page_add_sides(VfPage *page, const VitfoldModel *model, const VfInspection *side,
                            VfErr *err);

@@ -8,14 +8,18 @@
 
 /* Look at the transformed model itself: find its sites, then fix its open sizes for the costs. One
  * that does not fit the sizes assumed has no cost, as in vf_inspection_open. */
-static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model, const VitfoldDim *dim,
-                                    size_t n_dim, VfInspection *after, VfErr *err)
+static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model,
+                                    const VitfoldSummaryOptions *options, VfPage *page,
+                                    VfInspection *after, VfErr *err)
 {
     *after = (VfInspection){.model = model, .title = "after"};
     VF_TRY(vf_count_ops(arena, model->ir, &after->op, &after->n_op, &after->n_node, err));
     VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
+    if (page != NULL)
+        VF_TRY(vf_page_add_map(page, "After", model->ir, &after->sites, err));
     VF_TRY(vf_cost_of(arena, model->ir, &after->cost, err));
-    VF_TRY(vf_assume_dims(arena, model->ir, dim, n_dim, &after->assumed, &after->n_assumed, err));
+    VF_TRY(vf_assume_dims(arena, model->ir, options->dim, options->n_dim, &after->assumed,
+                          &after->n_assumed, err));
     VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
     VfStatus status = vf_clean_up(model->ir, vf_evaluator(), err);
     if (after->n_assumed > 0 && (status == VF_INVALID || status == VF_UNSUPPORTED))
@@ -170,9 +174,10 @@ static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
     VfStatus status = vf_inspection_open(report->arena, original, options->dim, options->n_dim,
                                          &side[0], err);
     side[0].title = "before";
+    if (status == VF_OK && page != NULL)
+        status = vf_page_add_map(page, "Before", side[0].clean, &side[0].sites, err);
     if (status == VF_OK)
-        status = inspect_transformed(report->arena, model, options->dim, options->n_dim, &side[1],
-                                     err);
+        status = inspect_transformed(report->arena, model, options, page, &side[1], err);
     vf_json_string(&report->json, "file", model->path);
     if (status == VF_OK)
         status = print_passes(model, report, err);

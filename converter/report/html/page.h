@@ -126,7 +126,7 @@ typedef struct VfPage {
     size_t n_fact;
     VfPageTable *table;  /* of the summary */
     size_t n_table;
-    VfPageFigure *map;
+    VfPageFigure map[2]; /* of the whole graph, before and after */
     size_t n_map;
     const char *parts_title; /* "Passes" */
     VfPagePart *part;

@@ -216,7 +216,7 @@ static void render_map(VfHtml *html, const VfPage *page)
     if (page->n_map == 0)
         return;
     begin_section(html, "map", "Map");
-    vf_html_open(html, "div", "class", "pair", NULL);
+    vf_html_open(html, "div", "class", "maps", NULL);
     for (size_t i = 0; i < page->n_map; i++)
         vf_page_render_figure(html, "map", page->map[i].caption, page->map[i].svg);
     vf_html_close(html);

@@ -70,6 +70,9 @@ VITFOLD_API int vitfold_check(const char *path, const VitfoldLoadOptions *option
 VITFOLD_API int vitfold_list_passes(const char *name, VitfoldReport **report,
                                     VitfoldError *error);
 
+/* The operators that are known, with the opsets and dtypes that a run executes. */
+VITFOLD_API int vitfold_list_operators(VitfoldReport **report, VitfoldError *error);
+
 /* How training fades a norm out (arXiv 2405.11582): 1 - t/T, (1 + cos πt/T) / 2, or n equal stairs
  * 1 - floor(n t/T) / n; 1 at first and 0 from T on. */
 enum { VITFOLD_SCHEDULE_LINEAR, VITFOLD_SCHEDULE_COSINE, VITFOLD_SCHEDULE_STEP };

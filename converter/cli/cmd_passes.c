@@ -4,7 +4,7 @@
 
 typedef struct Options {
     CommonOptions common;
-    bool recipe_schema;
+    bool recipe_schema, operators;
     int64_t total, n_step;
     int kind;
 } Options;
@@ -12,6 +12,8 @@ typedef struct Options {
 static const VfOption table[] = {
     {"recipe-schema", "print the RelaxNG schema of recipes", VF_OPTION_BOOL,
      offsetof(Options, recipe_schema)},
+    {"operators", "the operators that are known, with the opsets and dtypes that run executes",
+     VF_OPTION_BOOL, offsetof(Options, operators)},
     {"schedule", "progressive-norm: the lambda of each step of a training of T steps instead",
      VF_OPTION_INT, offsetof(Options, total), "0", 0, 1e15, .value = "T"},
     {"kind", "--schedule: how lambda falls from 1 to 0", VF_OPTION_CHOICE, offsetof(Options, kind),
@@ -52,7 +54,11 @@ static int run(Cli *cli, const void *words, const VfOptionList *name, VfErr *err
         return print_schema(err);
     if (options->total > 0)
         return print_schedule(cli, options, name, err);
-    int status = vitfold_list_passes(name->n_item == 0 ? NULL : name->item[0], &report, err);
+    if (options->operators && name->n_item > 0)
+        return (int)vf_fail(err, VF_USAGE, "--operators lists all operators, not a pass");
+    int status = options->operators
+                     ? vitfold_list_operators(&report, err)
+                     : vitfold_list_passes(name->n_item == 0 ? NULL : name->item[0], &report, err);
     if (status != VITFOLD_OK)
         return status;
     status = cli_show(cli, report, err);

@@ -126,7 +126,29 @@ typedef VfStatus VfLowFn(VfLower *cx, VfLowCall *call, VfErr *err);
 enum {
     LOW_HALF = 1,  /* 16-bit floats are computed in f32 and rounded once */
     LOW_RAW = 2,   /* takes operands of any kind and dtype as they are, strided too */
-    LOW_LOOSE = 4  /* makes its results without shapes from inference */
+    LOW_LOOSE = 4, /* makes its results without shapes from inference */
+    LOW_PACKED = 8 /* dtypes of several elements a byte are computed in u8, i8 or f32 */
+};
+
+/* Sets of dtypes, a bit for each. */
+enum {
+    LOW_T_F32 = 1 << VF_F32,
+    LOW_T_HALVES = 1 << VF_F16 | 1 << VF_BF16,
+    LOW_T_FLOATS = LOW_T_F32 | 1 << VF_F64 | LOW_T_HALVES,
+    LOW_T_BYTE_INTS = 1 << VF_U8 | 1 << VF_I8,
+    LOW_T_LONG = 1 << VF_I32 | 1 << VF_I64 | 1 << VF_U32 | 1 << VF_U64,
+    LOW_T_UNSIGNED = 1 << VF_U8 | 1 << VF_U16 | 1 << VF_U32 | 1 << VF_U64,
+    LOW_T_SIGNED = 1 << VF_I8 | 1 << VF_I16 | 1 << VF_I32 | 1 << VF_I64,
+    LOW_T_INTS = LOW_T_UNSIGNED | LOW_T_SIGNED,
+    LOW_T_NUMBERS = LOW_T_FLOATS | LOW_T_INTS,
+    LOW_T_BOOL = 1 << VF_BOOL,
+    LOW_T_STRING = 1 << VF_STRING,
+    LOW_T_COMPLEX = 1 << VF_C64 | 1 << VF_C128,
+    LOW_T_F8 = 1 << VF_F8E4M3FN | 1 << VF_F8E4M3FNUZ | 1 << VF_F8E5M2 | 1 << VF_F8E5M2FNUZ,
+    LOW_T_SMALL = 1 << VF_U4 | 1 << VF_I4 | 1 << VF_F4E2M1 | 1 << VF_U2 | 1 << VF_I2,
+    LOW_T_BYTES = LOW_T_NUMBERS | LOW_T_BOOL | LOW_T_COMPLEX | LOW_T_F8 | 1 << VF_F8E8M0,
+    LOW_T_ANY = LOW_T_BYTES | LOW_T_SMALL,
+    LOW_T_CAST = (LOW_T_ANY & ~LOW_T_COMPLEX) | LOW_T_STRING
 };
 
 typedef struct VfLowRow {
@@ -134,6 +156,7 @@ typedef struct VfLowRow {
     VfLowFn *fn;
     const char *arg;
     uint32_t flags;
+    uint32_t dtypes; /* LOW_T_* */
 } VfLowRow;
 
 /* NULL when there is none. */

@@ -59,6 +59,10 @@ VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *bind
                   const VfLowerOptions *options, VfArena *arena, VfPlan **plan,
                   VfUnsupported *unsupported, VfErr *err);
 
+/* Whether the operator can be executed; *dtypes is the set of those it takes, bit 1 << dtype for
+ * each: those of the first operand, of the second for Where, of the result where there is none. */
+bool vf_lower_supports(VfOp op, uint32_t *dtypes);
+
 /* Evaluator for inference and fold-constants: lowers one node and runs it. No state. */
 const VfEvaluator *vf_evaluator(void);
 

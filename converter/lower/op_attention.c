@@ -283,6 +283,8 @@ VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
     x.n_past = vf_low_in(call, 4) != NULL && call->in[4]->rank == 4 ? call->in[4]->dims[2] : 0;
     VF_TRY(vf_low_append_past(cx, vf_low_in(call, 4), &x.k, err));
     VF_TRY(vf_low_append_past(cx, vf_low_in(call, 5), &x.v, err));
+    VfLowValue *present = x.v; /* its dtype need not be that of the queries */
+    VF_TRY(vf_low_cast(cx, x.v, x.q->dtype, &x.v, err));
     VF_TRY(vf_low_attend(cx, &x, err));
     call->out[0] = x.out;
     if (is_flat)
@@ -290,7 +292,7 @@ VfStatus vf_lower_attention(VfLower *cx, VfLowCall *call, VfErr *err)
     if (vf_low_has_out(call, 1))
         call->out[1] = x.k;
     if (vf_low_has_out(call, 2))
-        call->out[2] = x.v;
+        call->out[2] = present;
     if (vf_low_has_out(call, 3)) {
         if (mode < 0 || mode > 3)
             return vf_low_refuse(err, "qk_matmul_output_mode %lld", (long long)mode);

@@ -12,7 +12,7 @@
 static VfStatus sized_name(const char *op, const VfLowValue *data, char name[40], VfErr *err)
 {
     size_t width = vf_low_width(data->dtype);
-    if (width == 0 || width > 8)
+    if (width == 0)
         return vf_low_refuse(err, "elements of %s", vf_dtype_info(data->dtype)->name);
     snprintf(name, 40, "%s_b%zu", op, width);
     return VF_OK;

@@ -118,11 +118,11 @@ VfStatus vf_lower_trilu(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x, *out;
     VfkTriangleParams p = {.upper = vf_node_int(call->node, "upper")};
-    char op[24];
+    char op[40];
     VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
     VF_TRY(known_number(call, 1, &p.k, err));
     size_t width = vf_low_width(x->dtype);
-    if (x->rank < 2 || width == 0 || width > 8)
+    if (x->rank < 2 || width == 0)
         return vf_low_refuse(err, "%d axes of %s", x->rank, vf_dtype_info(x->dtype)->name);
     snprintf(op, sizeof op, "trilu_b%zu", width);
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
@@ -307,8 +307,8 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
     VfLowValue *in[3] = {x, NULL, fill};
     VfkIndexCopyParams p = {.rank = out->rank};
     size_t width = vf_low_width(x->dtype), n = 0;
-    char op[24];
-    if (width == 0 || width > 8 || out->rank > VFK_MAX_RANK || out->rank < 1)
+    char op[40];
+    if (width == 0 || out->rank > VFK_MAX_RANK || out->rank < 1)
         return vf_low_refuse(err, "%d axes of %s", out->rank, vf_dtype_info(x->dtype)->name);
     for (int32_t i = 0; i < out->rank; i++) {
         p.dim[i] = out->dims[i];

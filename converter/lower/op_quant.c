@@ -181,10 +181,35 @@ static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum,
     return vf_low_reshape_to(cx, call, 0, sum, err);
 }
 
+/* 8-bit floats: the numbers they stand for, multiplied in f32, over y's scale, saturated. */
+static VfStatus matmul_of_floats(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x[2], *zero, *scale, *y;
+    for (int32_t i = 0; i < 2; i++) {
+        VF_TRY(vf_low_convert(cx, call->in[3 * i], VF_F32, 1, &x[i], err));
+        VF_TRY(vf_low_convert(cx, call->in[3 * i + 2], VF_F32, 1, &zero, err));
+        VF_TRY(vf_low_cast(cx, call->in[3 * i + 1], VF_F32, &scale, err));
+        if (scale->count > 1 || zero->count > 1 || x[i]->rank < 2 || x[i]->rank != x[0]->rank)
+            return vf_low_refuse(err, "8-bit floats of unlike ranks or scales");
+        VF_TRY(vf_low_binary(cx, "sub", x[i], zero, &x[i], err));
+        VF_TRY(vf_low_binary(cx, "mul", x[i], scale, &x[i], err));
+    }
+    VfLowMatmul m = {.a = x[0], .b = x[1], .alpha = 1};
+    VF_TRY(vf_low_matmul(cx, &m, &y, err));
+    VF_TRY(vf_low_cast(cx, call->in[6], VF_F32, &scale, err));
+    VF_TRY(vf_low_binary(cx, "div", y, scale, &y, err));
+    VF_TRY(vf_low_convert(cx, call->in[7], VF_F32, 1, &zero, err));
+    VF_TRY(vf_low_binary(cx, "add", y, zero, &y, err));
+    VF_TRY(vf_low_convert(cx, y, call->fact[0].type.dtype, 1, &y, err));
+    return vf_low_reshape_to(cx, call, 0, y, err);
+}
+
 VfStatus vf_lower_qlinear_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[4] = {call->in[0], call->in[3], call->in[2], call->in[5]}, *sum;
     VfLowValue *scale[3] = {call->in[1], call->in[4], call->in[6]};
+    if (vf_dtype_info(in[0]->dtype)->is_float)
+        return matmul_of_floats(cx, call, err);
     VF_TRY(vf_low_matmul_integer(cx, in, &sum, err));
     if (scale[0]->rank == 1 && scale[0]->count > 1)
         VF_TRY(vf_low_reshape(cx, scale[0], 2, (int64_t[2]){scale[0]->dims[0], 1}, &scale[0], err));

@@ -16,6 +16,9 @@ static VfDtype reduce_dtype(const VfLower *cx, const char *op, VfDtype dtype)
     const VfDtypeInfo *info = vf_dtype_info(dtype);
     if (vf_low_has_kernel(cx, op, dtype) || info->is_float || info->bits == 0)
         return dtype;
+    /* Roots and logarithms of integers are real; the result is truncated. */
+    if (strcmp(op, "reduce_l2") == 0 || strncmp(op, "reduce_log", 10) == 0)
+        return VF_F64;
     /* Sums and products wrap alike in a wider type; extremes need one that holds all values. */
     VfDtype wide = info->bits < 32 ? VF_I32 : VF_I64;
     bool wraps = strcmp(op, "reduce_sum") == 0 || strcmp(op, "reduce_prod") == 0 ||
@@ -77,6 +80,10 @@ VfStatus vf_low_reduce(VfLower *cx, const char *op, VfLowValue *x, uint64_t axes
                        VfErr *err)
 {
     int64_t dims[MAX_AXES];
+    const VfDtypeInfo *info = vf_dtype_info(x->dtype);
+    /* Without a sign the sum of lengths is the sum, which may wrap as it is. */
+    if (strcmp(op, "reduce_l1") == 0 && !info->is_float && !info->is_signed)
+        op = "reduce_sum";
     VfDtype dtype = x->dtype, wide = reduce_dtype(cx, op, dtype);
     if (x->rank > MAX_AXES)
         return vf_low_refuse(err, "%d axes", x->rank);

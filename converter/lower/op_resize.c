@@ -314,6 +314,23 @@ VfStatus vf_lower_resize(VfLower *cx, VfLowCall *call, VfErr *err)
     return vf_low_reshape_to(cx, call, 0, x, err);
 }
 
+/* Image and grid in one dtype with a kernel. Integers that f64 holds are sampled in f64 and the
+ * result is truncated. */
+static VfStatus sample_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[2], VfErr *err)
+{
+    VfDtype dtype = call->in[0]->dtype;
+    const VfDtypeInfo *info = vf_dtype_info(dtype);
+    bool is_small = !info->is_float && info->bits > 0 && info->bits <= 32;
+    if (!is_small && dtype != VF_F32 && dtype != VF_F64)
+        return vf_low_refuse(err, "an image of %s", info->name);
+    dtype = is_small || call->in[1]->dtype == VF_F64 ? VF_F64 : dtype;
+    for (int32_t i = 0; i < 2; i++) {
+        VF_TRY(vf_low_cast(cx, call->in[i], dtype, &in[i], err));
+        VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
+    }
+    return VF_OK;
+}
+
 VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     static const char *const mode[] = {"bilinear", "nearest", "bicubic", NULL};
@@ -323,15 +340,16 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     int32_t m, p;
     VF_TRY(choose(vf_node_string(call->node, "mode"), call->opset < 20 ? mode : mode20, &m, err));
     VF_TRY(choose(vf_node_string(call->node, "padding_mode"), padding, &p, err));
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
-    VF_TRY(vf_low_dense(cx, call->in[1], &in[1], err));
+    VF_TRY(sample_operands(cx, call, in, err));
     int32_t n = in[0]->rank - 2;
-    if (n < 2 || n > 3 || in[1]->rank != n + 2 || in[1]->dims[n + 1] != n ||
-        in[0]->dtype != in[1]->dtype)
+    if (n < 2 || n > 3 || in[1]->rank != n + 2 || in[1]->dims[n + 1] != n)
         return vf_low_refuse(err, "%d axes", in[0]->rank);
     if (n == 3 && m == 2)
         return vf_low_refuse(err, "mode 'cubic' on three axes");
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VfLowValue *result = out;
+    if (in[0]->dtype != out->dtype)
+        VF_TRY(vf_low_new(cx, in[0]->dtype, out->rank, out->dims, &result, err));
     VfkGridSampleParams q = {.batch = in[0]->dims[0], .channels = in[0]->dims[1], .spatial = n,
                              .in_dim = {1}, .out_dim = {1}, .mode = m, .padding = p,
                              .align_corners = vf_node_int(call->node, "align_corners")};
@@ -341,8 +359,10 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     }
     int64_t rows = q.batch * q.out_dim[0] * q.out_dim[1];
     VfLowEmit emit = {.op = "grid_sample", .dtype = in[0]->dtype, .params = &q, .n_in = 2,
-                      .n_out = 1, .in = in, .out = &out, .units = out->count == 0 ? 0 : rows,
+                      .n_out = 1, .in = in, .out = &result,
+                      .units = out->count == 0 ? 0 : rows,
                       .unit_cost = 20 * (double)(q.channels * q.out_dim[2]),
                       .flops = 10 * (double)out->count};
-    return vf_low_emit(cx, &emit, err);
+    VF_TRY(vf_low_emit(cx, &emit, err));
+    return vf_low_cast(cx, result, out->dtype, &call->out[0], err);
 }

@@ -4,7 +4,7 @@
 
 #include "converter/lower/emit.h"
 
-#define VF_LOWER(op, fn, arg, flags) VfLowFn fn;
+#define VF_LOWER(op, fn, arg, flags, dtypes) VfLowFn fn;
 #include "converter/lower/lower.def"
 #undef VF_LOWER
 

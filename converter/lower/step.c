@@ -162,7 +162,7 @@ static void order_for_copy(VfLowAxes *axes)
 VfStatus vf_low_copy(VfLower *cx, VfLowValue *of, VfLowValue *to, VfErr *err)
 {
     size_t width = vf_low_width(of->dtype);
-    if (width == 0 || width > 8)
+    if (width == 0)
         return vf_fail(err, VF_UNSUPPORTED, "elements of %s cannot be moved one by one",
                        vf_dtype_info(of->dtype)->name);
     VfLowAxes axes;
@@ -188,7 +188,7 @@ VfStatus vf_low_copy(VfLower *cx, VfLowValue *of, VfLowValue *to, VfErr *err)
 VfStatus vf_low_copy_any(VfLower *cx, VfLowValue *of, VfLowValue *to, VfErr *err)
 {
     size_t width = vf_low_width(of->dtype);
-    if (width != 0 && width <= 8)
+    if (width != 0)
         return vf_low_copy(cx, of, to, err);
     VF_TRY(vf_low_dense(cx, of, &of, err));
     VfkCopyParams p = {.rank = 1, .dim = {(int64_t)vf_dtype_bytes(of->dtype, of->count)},

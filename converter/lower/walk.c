@@ -14,7 +14,7 @@ enum {
 };
 
 static const VfLowRow row_table[] = {
-#define VF_LOWER(op, fn, arg, flags) {VF_OP_##op, fn, arg, flags},
+#define VF_LOWER(op, fn, arg, flags, dtypes) {VF_OP_##op, fn, arg, flags, dtypes},
 #include "converter/lower/lower.def"
 #undef VF_LOWER
 };
@@ -123,8 +123,19 @@ static VfStatus resolve_node(VfLower *cx, const VfNode **node, VfErr *err)
 
 /* --- one node --- */
 
-/* Operands in 16-bit floats become f32, results of the function go back. */
-static VfStatus call_half(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
+/* The dtype in which a row computes what it gets as `dtype`. All values of one fit the other. */
+static VfDtype wide_of(const VfLowRow *row, VfDtype dtype)
+{
+    const VfDtypeInfo *info = vf_dtype_info(dtype);
+    if ((row->flags & LOW_HALF) != 0 && (dtype == VF_F16 || dtype == VF_BF16))
+        return VF_F32;
+    if ((row->flags & LOW_PACKED) == 0 || info->bits == 0 || info->bits >= 8)
+        return dtype;
+    return info->is_float ? VF_F32 : info->is_signed ? VF_I8 : VF_U8;
+}
+
+/* Operands become wide, results of the function go back. */
+static VfStatus call_wide(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
     VfFact *fact = VF_NEW_ARRAY(cx->arena, VfFact, (size_t)call->n_out + 1);
     VfLowValue **in = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)call->n_in + 1);
@@ -133,30 +144,29 @@ static VfStatus call_half(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfE
     VfLowCall wide = *call;
     wide.in = in;
     wide.fact = fact;
-    for (int32_t i = 0; i < call->n_in; i++) {
-        in[i] = call->in[i];
-        if (in[i] != NULL && (in[i]->dtype == VF_F16 || in[i]->dtype == VF_BF16))
-            VF_TRY(vf_low_cast(cx, in[i], VF_F32, &in[i], err));
-    }
+    for (int32_t i = 0; i < call->n_in; i++)
+        if (call->in[i] != NULL)
+            VF_TRY(vf_low_convert(cx, call->in[i], wide_of(row, call->in[i]->dtype), 1, &in[i],
+                                  err));
     for (int32_t i = 0; i < call->n_out; i++) {
         fact[i] = call->fact[i];
-        if (fact[i].type.dtype == VF_F16 || fact[i].type.dtype == VF_BF16)
-            fact[i].type.dtype = VF_F32;
+        fact[i].type.dtype = wide_of(row, fact[i].type.dtype);
     }
     VF_TRY(row->fn(cx, &wide, err));
     for (int32_t i = 0; i < call->n_out; i++)
         if (call->out[i] != NULL && fact[i].type.dtype != call->fact[i].type.dtype)
-            VF_TRY(vf_low_cast(cx, call->out[i], call->fact[i].type.dtype, &call->out[i], err));
+            VF_TRY(vf_low_convert(cx, call->out[i], call->fact[i].type.dtype, 1, &call->out[i],
+                                  err));
     return VF_OK;
 }
 
-static bool has_half(const VfLowCall *call)
+static bool needs_wide(const VfLowRow *row, const VfLowCall *call)
 {
     for (int32_t i = 0; i < call->n_in; i++)
-        if (call->in[i] != NULL && (call->in[i]->dtype == VF_F16 || call->in[i]->dtype == VF_BF16))
+        if (call->in[i] != NULL && wide_of(row, call->in[i]->dtype) != call->in[i]->dtype)
             return true;
     for (int32_t i = 0; i < call->n_out; i++)
-        if (call->fact[i].type.dtype == VF_F16 || call->fact[i].type.dtype == VF_BF16)
+        if (wide_of(row, call->fact[i].type.dtype) != call->fact[i].type.dtype)
             return true;
     return false;
 }
@@ -182,6 +192,23 @@ static VfStatus need_operands(const VfLowCall *call, VfErr *err)
     return VF_OK;
 }
 
+bool vf_lower_supports(VfOp op, uint32_t *dtypes)
+{
+    const VfLowRow *row = vf_low_row(op);
+    *dtypes = row != NULL ? row->dtypes : 0;
+    return row != NULL;
+}
+
+/* Is the dtype that the row speaks of one of its own? */
+static VfStatus check_dtype(const VfLowRow *row, const VfLowCall *call, VfErr *err)
+{
+    const VfLowValue *x = vf_low_in(call, row->op == VF_OP_WHERE ? 1 : 0);
+    VfDtype dtype = x != NULL ? x->dtype : call->fact[0].type.dtype;
+    return (row->dtypes >> dtype & 1) != 0
+               ? VF_OK
+               : vf_low_refuse(err, "elements of %s", vf_dtype_info(dtype)->name);
+}
+
 static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
     call->arg = row->arg;
@@ -201,8 +228,9 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
     for (int32_t i = 0; i < call->n_out && (row->flags & LOW_LOOSE) == 0; i++)
         if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
             return vf_low_refuse(err, "the shape of result %d depends on data", i);
-    if ((row->flags & LOW_HALF) != 0 && has_half(call))
-        return call_half(cx, row, call, err);
+    VF_TRY(check_dtype(row, call, err));
+    if (needs_wide(row, call))
+        return call_wide(cx, row, call, err);
     return row->fn(cx, call, err);
 }
 

@@ -32,6 +32,8 @@ enum {
         16 /* result holds the same elements in the same order (Reshape, Squeeze, Identity, ...) */
 };
 
+enum { VF_OPSET_NEWEST = 28 }; /* of the default domain, that ops.def speaks of */
+
 typedef struct VfOpInfo {
     VfOp op;
     const char *name;   /* ONNX spelling */

@@ -1,6 +1,6 @@
 /* Movement of elements: strided copies and copies through index tables.
  *
- * Kernels by the bytes of an element: copy_b1 copy_b2 copy_b4 copy_b8, index_copy_b1 ... b8.
+ * Kernels by the bytes of an element: copy_b1 b2 b4 b8 b16, index_copy_b1 ... b16.
  *
  * copy: for every index i below dim,
  *     out[dst_offset + i . dst_stride] = in[src_offset + i . src_stride]

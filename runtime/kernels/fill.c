@@ -1,11 +1,12 @@
 #include "runtime/kernels/index.h"
 #include "runtime/kernels/variant.h"
+#include "runtime/kernels/walk.h"
 
 #define FILL(dtype, T) \
     void VFK_FN(fill, dtype)(const VfkArgs *args) \
     { \
         const T *value = args->in[0]; \
-        const T filler = value ? *value : 0; \
+        const T zero = {0}, filler = value ? *value : zero; \
         T *out = args->out[0]; \
         for (int64_t i = args->begin; i < args->end; i++) { \
             out[i] = filler; \
@@ -44,13 +45,14 @@
         const T *in = args->in[0]; \
         T *out = args->out[0]; \
         const int64_t cols = params->cols; \
+        const T zero = {0}; \
         for (int64_t unit = args->begin; unit < args->end; unit++) { \
             int64_t diagonal = unit % params->rows + params->k; \
             int64_t keep = params->upper ? diagonal : 0; \
             int64_t keep_end = params->upper ? cols : diagonal + 1; \
             for (int64_t col = 0; col < cols; col++) { \
                 T v = in[unit * cols + col]; \
-                out[unit * cols + col] = col >= keep && col < keep_end ? v : 0; \
+                out[unit * cols + col] = col >= keep && col < keep_end ? v : zero; \
             } \
         } \
     }
@@ -79,6 +81,7 @@ BYTES(b1, uint8_t)
 BYTES(b2, uint16_t)
 BYTES(b4, uint32_t)
 BYTES(b8, uint64_t)
+BYTES(b16, VfkWide)
 RANGE(f32, float, start + (float)i * delta)
 RANGE(f64, double, start + (double)i * delta)
 RANGE(i16, int16_t, (uint64_t)start + (uint64_t)i * (uint64_t)delta)

@@ -1,6 +1,6 @@
 /* Tensors made from little: constants, ranges, triangles, one-hot rows.
  *
- *   fill_b1 b2 b4 b8     VfkFillParams; out[i] = in[0][0], or zero bytes if in[0] is NULL.
+ *   fill_b1 b2 b4 b8 b16 VfkFillParams; out[i] = in[0][0], or zero bytes if in[0] is NULL.
  *                        Units: elements
  *   range_f32 f64 i16 i32 i64
  *                        VfkFillParams; out[i] = in[0][0] + i * in[1][0] (start, delta).
@@ -8,9 +8,9 @@
  *   eyelike_f32 f64 u8 u16 u32 u64 i8 i16 i32 i64 bool
  *                        VfkTriangleParams; 1 on diagonal k, else 0; no operands; `outer` 1.
  *                        Units: rows
- *   trilu_b1 b2 b4 b8    VfkTriangleParams; zero below (upper) or above (not upper) diagonal k.
+ *   trilu_b1 ... b16     VfkTriangleParams; zero below (upper) or above (not upper) diagonal k.
  *                        Units: rows of all matrices, outer * rows. May run in place
- *   one_hot_b1 b2 b4 b8  VfkOneHotParams; in: indices, values (off, on). out[o, d, i] is `on` where
+ *   one_hot_b1 ... b16   VfkOneHotParams; in: indices, values (off, on). out[o, d, i] is `on` where
  *                        d == index[o, i]; a negative index counts from depth; an index outside
  *                        gives no `on`. Units: outer
  */

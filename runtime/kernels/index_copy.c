@@ -27,7 +27,7 @@ static int64_t row_offset(const VfkIndexCopyParams *params, const int64_t *table
     { \
         const VfkIndexCopyParams *params = args->params; \
         const T *src = args->in[0], *fill = args->in[2]; \
-        const T filler = fill ? *fill : 0; \
+        const T zero = {0}, filler = fill ? *fill : zero; \
         const int64_t n = params->dim[params->rank - 1]; \
         for (int64_t u = args->begin; u < args->end && n > 0; u++) { \
             T *dst = (T *)args->out[0] + u * n; \
@@ -44,3 +44,4 @@ INDEX_COPY(b1, uint8_t)
 INDEX_COPY(b2, uint16_t)
 INDEX_COPY(b4, uint32_t)
 INDEX_COPY(b8, uint64_t)
+INDEX_COPY(b16, VfkWide)

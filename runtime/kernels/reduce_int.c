@@ -26,3 +26,8 @@ EXTREMES(i8, int8_t, INT8_MIN, INT8_MAX)
 EXTREMES(bool, uint8_t, 0, 1)
 SUMS(i32, int32_t)
 SUMS(i64, int64_t)
+VFK_REDUCE_TYPES(u64, uint64_t, uint64_t)
+VFK_REDUCE(reduce_max, u64, uint64_t, uint64_t, 0, a > v ? a : v, a > b ? a : b, a)
+VFK_REDUCE(reduce_min, u64, uint64_t, uint64_t, UINT64_MAX, a < v ? a : v, a < b ? a : b, a)
+VFK_REDUCE(reduce_mean, u64, uint64_t, uint64_t, 0, a + v, a + b,
+           count ? a / (uint64_t)count : 0)

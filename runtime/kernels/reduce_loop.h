@@ -1,9 +1,9 @@
 /* The loops of the reductions. Internal to runtime/kernels.
  *
- * Accumulators are of one type per family: double for floats, int64_t for integers, which hold
- * every element exactly. Two paths: `lanes` when the last reduced axis is contiguous, thirty-two
- * accumulators merged in a tree at the end; `columns` otherwise, outputs side by side, each
- * adding its elements one after the other.
+ * Accumulators are of one type per family: double for floats, int64_t for integers (uint64_t for
+ * u64), which hold every element exactly. Two paths: `lanes` when the last reduced axis is
+ * contiguous, thirty-two accumulators merged in a tree at the end; `columns` otherwise, outputs
+ * side by side, each adding its elements one after the other.
  */
 #ifndef VFK_REDUCE_LOOP_H
 #define VFK_REDUCE_LOOP_H

@@ -3,10 +3,10 @@
  * Operands have the shape outer x n x inner, contiguous. Units: outer * inner; unit u is the
  * line with outer index u / inner and inner index u % inner.
  *
- *   argmax argmin  f32 f64 u8 i8 i32 i64; VfkArgParams; out[0] i64. NaN counts as the extreme
- *   cumsum cumprod f32 f64 i32 i64; VfkCumulateParams; may run in place. f32 adds and multiplies
- *                  in double; integers wrap
- *   topk           f32 f64 u8 i8 i32 i64; VfkTopkParams; out: values, indices (i64), both outer
+ *   argmax argmin  floats and integers; VfkArgParams; out[0] i64. NaN counts as the extreme
+ *   cumsum cumprod floats and integers; VfkCumulateParams; may run in place. f32 adds and
+ *                  multiplies in double; integers wrap
+ *   topk           floats and integers; VfkTopkParams; out: values, indices (i64), both outer
  *                  x k x inner. Among equals the lower index comes first. NaN counts as the
  *                  largest. Needs vfk_topk_scratch_bytes of scratch
  */

@@ -6,6 +6,11 @@
 
 #include "runtime/kernels/kernel.h"
 
+/* An element of 16 bytes: moved, never computed with. */
+typedef struct VfkWide {
+    uint64_t half[2];
+} VfkWide;
+
 /* A position in row-major order, with the element offset of up to three operands. */
 typedef struct VfkWalk {
     int64_t rank;

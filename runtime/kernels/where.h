@@ -1,7 +1,7 @@
 /* Choice between two operands by a condition, with broadcasting (ONNX Where).
  *
  * out[i] = c[i] ? x[i] : y[i]. in: c (bool), x, y; out is contiguous. Units: elements of out.
- * Kernels by the bytes of an element: where_b1 where_b2 where_b4 where_b8.
+ * Kernels by the bytes of an element: where_b1 b2 b4 b8 b16.
  */
 #ifndef VFK_WHERE_H
 #define VFK_WHERE_H

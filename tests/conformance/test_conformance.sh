@@ -7,6 +7,7 @@
 set -eu
 vitfold=${VITFOLD:-build/release/vitfold}
 corpus=${VITFOLD_CORPUS:-../shared}
+source=${VITFOLD_SOURCE:-.}
 script=$corpus/conformance/run_conformance.py
 # Raise it when operators are added.
 least=1839
@@ -23,5 +24,11 @@ trap 'rm -rf "$work"' EXIT
 # 4 is the status of what is not supported: a skip.
 python3 "$script" --cmd "$vitfold run {model} {inputs} --output-dir {out} --output-format pb" \
     --skip-code 4 --extract-to "$work" --quiet --no-table --min-pass "$least" \
+    --results "$work/results.tsv" \
     "${selection[@]+"${selection[@]}"}" | grep -v '^SKIP' | tee "$work/log"
 grep -q ' 0 failed,' "$work/log"
+[ "$least" -gt 1 ] || exit 0
+"$source/scripts/conformance_table" "$work/results.tsv" "$corpus/conformance/index.tsv" \
+    "$corpus/conformance/vit-operators.txt" >"$work/page.md"
+diff -u "$source/docs/conformance.md" "$work/page.md" ||
+    { echo "docs/conformance.md is out of date: run scripts/conformance_table"; exit 1; }

@@ -5,6 +5,7 @@
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/fill.h"
 #include "runtime/kernels/gather.h"
+#include "runtime/kernels/where.h"
 #include "runtime/kernels/scatter.h"
 #include "tests/kernels/kernel_case.h"
 
@@ -34,12 +35,12 @@ static const struct Copy {
     {{2, {3, 2}, {-4, 2}, {2, 1}, 9, 0}, 3, 12, 6},              /* sliced */
     {{2, {3, 0}, {0, 1}, {0, 1}, 0, 0}, 3, 1, 0},
 };
-static const char *const width[] = {"b1", "b2", "b4", "b8"};
+static const char *const width[] = {"b1", "b2", "b4", "b8", "b16"};
 
 START_TEST(test_copy)
 {
     const struct Copy *k = &copy[_i];
-    for (int w = 0; w < 4; w++) {
+    for (int w = 0; w < 5; w++) {
         size_t bytes = (size_t)1 << w;
         char name[32];
         snprintf(name, sizeof name, "copy_%s", width[w]);
@@ -80,6 +81,53 @@ START_TEST(test_index_copy)
     case_run(&c, out);
     ck_assert_mem_eq(out[0], want, sizeof want);
     case_free(out);
+}
+END_TEST
+
+typedef struct Pair {
+    uint64_t half[2];
+} Pair;
+
+/* Elements of 16 bytes are moved as wholes. */
+START_TEST(test_pairs)
+{
+    static const Pair a = {{1, 2}}, b = {{3, 4}}, none = {{0, 0}};
+    const Pair x[2] = {a, b}, pick[2] = {b, a};
+    const int64_t index[2] = {1, 0}, table[3] = {1, VFK_INDEX_FILL, 0};
+    const uint8_t mask[2] = {0, 1};
+    VfkFillParams fill = {2};
+    VfkGatherParams gather = {1, 2, 2, 1, 8};
+    VfkGatherElementsParams elements = {1, {2}, {1}, 0, 2, 8};
+    VfkGatherNdParams nd = {1, 2, 2, 1, {2}, {1}, 1, 8};
+    VfkScatterNdParams scatter = {2, 2, 1, {2}, {1}, 1, 8, VFK_SCATTER_SET};
+    VfkScatterElementsParams along = {2, 1, {2}, {1}, 0, 2, 8, VFK_SCATTER_SET};
+    VfkIndexCopyParams by_table = {1, {3}};
+    VfkWhereParams where = {1, {2}, {1}, {0}, {1}};
+    VfkTriangleParams lower = {1, 1, 2, 0, 0};
+    VfkOneHotParams hot = {1, 2, 1, 8};
+    const struct {
+        Case c;
+        Pair want[3];
+    } row[] = {
+        {{"fill_b16", &fill, {&b}, {32}, 2, 0}, {b, b}},
+        {{"fill_b16", &fill, {NULL}, {32}, 2, 0}, {none, none}},
+        {{"gather_b16", &gather, {x, index}, {32}, 2, 0}, {b, a}},
+        {{"gather_elements_b16", &elements, {x, index}, {32}, 2, 0}, {b, a}},
+        {{"gather_nd_b16", &nd, {x, index}, {32}, 2, 0}, {b, a}},
+        {{"scatter_nd_b16", &scatter, {x, index, x}, {32}, 1, 0}, {b, a}},
+        {{"scatter_elements_b16", &along, {x, index, x}, {32}, 1, 0}, {b, a}},
+        {{"index_copy_b16", &by_table, {x, table, NULL}, {48}, 1, 0}, {b, none, a}},
+        {{"where_b16", &where, {mask, &x[1], pick}, {32}, 2, 0}, {b, b}},
+        {{"trilu_b16", &lower, {x}, {32}, 1, 0}, {a, none}},
+        {{"one_hot_b16", &hot, {index, x}, {32}, 1, 0}, {a, b}},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        void *out[CASE_MAX_OUT];
+        case_run(&row[i].c, out);
+        ck_assert_msg(memcmp(out[0], row[i].want, row[i].c.out_bytes[0]) == 0, "%s",
+                      row[i].c.name);
+        case_free(out);
+    }
 }
 END_TEST
 
@@ -228,6 +276,7 @@ static Suite *make_suite(void)
     case_add(suite, "copy", test_copy, (int)(sizeof copy / sizeof copy[0]));
     case_add(suite, "index copy", test_index_copy, 1);
     case_add(suite, "made", test_made_tensors, 1);
+    case_add(suite, "pairs", test_pairs, 1);
     case_add(suite, "trilu", test_trilu, 5);
     case_add(suite, "gather", test_gather, 2);
     case_add(suite, "gather others", test_gather_others, 1);

@@ -169,6 +169,28 @@ START_TEST(test_integers)
 }
 END_TEST
 
+/* Above what an i64 holds. */
+START_TEST(test_unsigned)
+{
+    uint64_t x[] = {UINT64_MAX - 1, UINT64_MAX, UINT64_C(1) << 63, 4};
+    static const struct {
+        const char *name;
+        int64_t n;
+        uint64_t want;
+    } want[] = {
+        {"reduce_max_u64", 4, UINT64_MAX},
+        {"reduce_min_u64", 3, UINT64_C(1) << 63},
+        {"reduce_mean_u64", 1, UINT64_MAX - 1},
+    };
+    VfkReduceParams params = {0, {0}, {0}, 1, {want[_i].n}, {1}};
+    Case c = {want[_i].name, &params, {x}, {8}, 1, 0};
+    void *out[CASE_MAX_OUT];
+    case_run(&c, out);
+    ck_assert_msg(*(uint64_t *)out[0] == want[_i].want, "%s", want[_i].name);
+    case_free(out);
+}
+END_TEST
+
 START_TEST(test_arg)
 {
     float x[] = {1, 3, 3, 0, 0, 2, NAN, 5};
@@ -260,6 +282,7 @@ static Suite *make_suite(void)
     case_add(suite, "nan and large", test_nan_and_large, 1);
     case_add(suite, "long sum", test_long_sum, 1);
     case_add(suite, "integers", test_integers, 7);
+    case_add(suite, "unsigned", test_unsigned, 3);
     case_add(suite, "arg", test_arg, 6);
     case_add(suite, "cumsum", test_cumsum, 4);
     case_add(suite, "cumprod", test_cumprod, 4);

@@ -1,0 +1,134 @@
+/* Operators in dtypes that they are rarely met with. */
+#include "tests/support/check_main.h"
+#include "tests/unit/lower/lower_case.h"
+
+/* What is tested, the model. */
+static const char *const case_table[][2] = {
+    {"best of unsigned numbers, above what is signed",
+     "graph g (x: u64[4] = u64[4] {1, 18446744073709551615, 9223372036854775808, 3}) "
+     "-> (v: u64[2], i: i64[2], m: i64[1]) {\n"
+     "    want_v = const u64[2] {18446744073709551615, 9223372036854775808}\n"
+     "    want_i = const i64[2] {1, 2}\n"
+     "    want_m = const i64[1] {0}\n"
+     "    k = const i64[1] {2}\n"
+     "    v, i = TopK(x, k)\n"
+     "    m = ArgMin(x)\n"
+     "}\n"},
+    {"running sums that wrap",
+     "graph g (x: u32[3] = u32[3] {4294967295, 2, 3}) -> (y: u32[3]) {\n"
+     "    want_y = const u32[3] {4294967295, 1, 4}\n"
+     "    a = const i64[] {0}\n"
+     "    y = CumSum(x, a)\n"
+     "}\n"},
+    {"a length of integers is truncated",
+     "graph g (x: i32[3] = i32[3] {1, -2, 3}, z: u64[2] = u64[2] {3, 4}) "
+     "-> (y: i32[], w: u64[]) {\n"
+     "    want_y = const i32[] {3}\n"
+     "    want_w = const u64[] {5}\n"
+     "    y = ReduceL2(x) {keepdims=0}\n"
+     "    w = ReduceL2(z) {keepdims=0}\n"
+     "}\n"},
+    {"extremes and means of u64",
+     "graph g (x: u64[2] = u64[2] {18446744073709551615, 3}) "
+     "-> (a: u64[], b: u64[], l: u64[]) {\n"
+     "    want_a = const u64[] {18446744073709551615}\n"
+     "    want_b = const u64[] {3}\n"
+     "    want_l = const u64[] {2}\n"
+     "    a = ReduceMax(x) {keepdims=0}\n"
+     "    b = ReduceMin(x) {keepdims=0}\n"
+     "    l = ReduceL1(x) {keepdims=0}\n"
+     "}\n"},
+    {"padding of numbers below a byte",
+     "model opset=25\n"
+     "graph g (x: u4[3] = u4[3] {1, 15, 7}, s: i4[3] = i4[3] {-8, 7, 1}) "
+     "-> (y: u8[5], t: i8[4]) {\n"
+     "    want_y = const u8[5] {9, 1, 15, 7, 9}\n"
+     "    want_t = const i8[4] {-8, -8, 7, 1}\n"
+     "    p = const i64[2] {1, 1}\n"
+     "    q = const i64[2] {1, 0}\n"
+     "    f = const u4[] {9}\n"
+     "    y4 = Pad(x, p, f)\n"
+     "    t4 = Pad(s, q) {mode=\"edge\"}\n"
+     "    y = Cast(y4) {to=2}\n"
+     "    t = Cast(t4) {to=3}\n"
+     "}\n"},
+    {"an image of integers",
+     "model opset=22\n"
+     "graph g (x: u8[1, 1, 1, 3] = u8[1, 1, 1, 3] {10, 200, 31}) -> (y: u8[1, 1, 1, 3]) {\n"
+     "    want_y = const u8[1, 1, 1, 3] {10, 105, 115}\n"
+     "    grid = const f32[1, 1, 3, 2] {-1, 0, -0.5, 0, 0.5, 0}\n"
+     "    y = GridSample(x, grid) {align_corners=1}\n"
+     "}\n"},
+    {"a product of 8-bit floats",
+     "model opset=21\n"
+     "graph g (a: f8e4m3fn[1, 2] = f8e4m3fn[1, 2] {1.5, 2}) -> (y: f32[1, 2]) {\n"
+     "    want_y = const f32[1, 2] {13, 448}\n"
+     "    half = const f32[] {0.5}\n"
+     "    two = const f32[] {2}\n"
+     "    one = const f8e4m3fn[] {1}\n"
+     "    none = const f8e4m3fn[] {0}\n"
+     "    b = const f8e4m3fn[2, 2] {1, 448, 2.25, 448}\n"
+     "    y8 = QLinearMatMul(a, two, none, b, half, none, half, one)\n"
+     "    y = Cast(y8) {to=1}\n"
+     "}\n"},
+    {"attention whose values have another dtype",
+     "model opset=23\n"
+     "graph g (q: f64[1, 1, 1, 2] = f64[1, 1, 1, 2] {1, 0}, "
+     "k: f64[1, 1, 2, 2] = f64[1, 1, 2, 2] {0, 0, 0, 0}, "
+     "v: f32[1, 1, 2, 1] = f32[1, 1, 2, 1] {1, 2}) -> (y: f64[1, 1, 1, 1]) {\n"
+     "    want_y = const f64[1, 1, 1, 1] {1.5}\n"
+     "    y = Attention(q, k, v)\n"
+     "}\n"},
+};
+
+START_TEST(gives_the_expected_values)
+{
+    case_check(case_table[_i][0], case_table[_i][1]);
+}
+END_TEST
+
+START_TEST(complex_numbers_are_moved)
+{
+    static const double want[2][6] = {{3, -4, 1, 2}, {0, 0, 1, 2, 3, -4}};
+    LowerCase c;
+    case_open(&c, "graph g (x: c128[2] = c128[2] hex 000000000000f03f0000000000000040"
+                  "000000000000084000000000000010c0) -> (y: c128[2], z: c128[3]) {\n"
+                  "    i = const i64[2] {1, 0}\n"
+                  "    p = const i64[2] {1, 0}\n"
+                  "    y = GatherElements(x, i)\n"
+                  "    z = Pad(x, p)\n"
+                  "}\n");
+    ck_assert_msg(case_lower(&c, (VfLowerOptions){0}, false) == VF_OK, "%s", c.err.text);
+    case_run(&c, 1);
+    ck_assert_mem_eq(c.out[0], want[0], 32);
+    ck_assert_mem_eq(c.out[1], want[1], 48);
+    case_close(&c);
+}
+END_TEST
+
+/* What the row of the operator does not list is refused before a kernel is looked for. */
+START_TEST(other_dtypes_are_refused)
+{
+    LowerCase c;
+    case_open(&c, "graph g (x: f64[2] = f64[2] {1, 2}) -> (y: u8[2], s: f32[], z: u8[]) {\n"
+                  "    y, s, z = DynamicQuantizeLinear(x)\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_UNSUPPORTED);
+    ck_assert_msg(strstr(c.err.text, "elements of f64") != NULL, "%s", c.err.text);
+    case_close(&c);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("lower/dtypes");
+    TCase *tcase = tcase_create("cases");
+    int n = (int)(sizeof case_table / sizeof *case_table);
+    tcase_add_loop_test(tcase, gives_the_expected_values, 0, n);
+    tcase_add_test(tcase, complex_numbers_are_moved);
+    tcase_add_test(tcase, other_dtypes_are_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+VF_CHECK_MAIN(make_suite)

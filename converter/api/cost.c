@@ -157,7 +157,7 @@ static const struct {
     {"Tile", NULL, 0},
 };
 
-static double node_work(const VfNode *node)
+double vf_node_work(const VfNode *node)
 {
     const VfValue *result = vf_node_out(node, 0);
     double out = count_of(result);
@@ -173,7 +173,7 @@ static double node_work(const VfNode *node)
     return out;
 }
 
-static double result_bytes(const VfValue *value)
+double vf_value_bytes(const VfValue *value)
 {
     double count = count_of(value);
     return count < 0 ? 0 : count * vf_dtype_info(value->type.dtype)->bits / 8;
@@ -214,18 +214,18 @@ VfStatus vf_cost_of(VfArena *arena, const VfModel *model, VfCost *cost, VfErr *e
     double alive = 0;
     at = 0;
     for (const VfNode *node = graph->first_node; node != NULL; node = node->next, at++) {
-        double work = node_work(node);
+        double work = vf_node_work(node);
         cost->n_unknown += work < 0;
         cost->flops += work < 0 ? 0 : work;
         bool is_view = vf_op_has(node->op, VF_OPF_VIEW);
         for (int32_t i = 0; i < node->n_out && !is_view; i++)
-            alive += node->out[i] == NULL ? 0 : result_bytes(node->out[i]);
+            alive += node->out[i] == NULL ? 0 : vf_value_bytes(node->out[i]);
         if (alive > cost->activation_bytes)
             cost->activation_bytes = alive;
         for (int32_t i = 0; i < node->n_in; i++) {
             const VfValue *value = node->in[i].value;
             if (value != NULL && value->kind == VF_VALUE_RESULT && last[value->id] == at) {
-                alive -= vf_op_has(value->def->op, VF_OPF_VIEW) ? 0 : result_bytes(value);
+                alive -= vf_op_has(value->def->op, VF_OPF_VIEW) ? 0 : vf_value_bytes(value);
                 last[value->id] = -1;
             }
         }

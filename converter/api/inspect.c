@@ -15,9 +15,11 @@ static VfStatus find_cost(VfArena *arena, VfInspection *inspection, const Vitfol
             return vf_cost_of(arena, inspection->clean, &inspection->cost, err);
         VF_TRY(status);
     }
+    const VfModel *model = fixed == NULL ? inspection->clean : fixed;
     inspection->has_cost = true;
-    VfStatus status = vf_cost_of(arena, fixed == NULL ? inspection->clean : fixed,
-                                 &inspection->cost, err);
+    VfStatus status = vf_cost_of(arena, model, &inspection->cost, err);
+    if (status == VF_OK)
+        status = vf_cost_by_op(arena, model, &inspection->op_cost, &inspection->n_op_cost, err);
     vf_model_free(fixed);
     return status;
 }

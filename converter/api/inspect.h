@@ -15,6 +15,8 @@ typedef struct VfInspection {
     int64_t n_node;
     bool has_cost;
     VfCost cost;
+    VfOpCost *op_cost; /* has_cost: by operator, after clean-up; else none */
+    size_t n_op_cost;
     VitfoldDim *assumed; /* symbolic sizes that the cost is for */
     size_t n_assumed;
 } VfInspection;

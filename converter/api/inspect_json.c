@@ -69,6 +69,19 @@ static void print_counts(VfJson *json, const VfInspection *inspection)
     vf_json_end(json);
 }
 
+static void print_op_cost(VfJson *json, const VfOpCost *op)
+{
+    vf_json_object_row(json, NULL);
+    vf_json_bytes(json, "operator", op->name);
+    vf_json_int(json, "nodes", op->n);
+    vf_json_double(json, "flops", op->flops);
+    vf_json_int(json, "parameters", op->n_parameter);
+    vf_json_double(json, "parameter_bytes", op->parameter_bytes);
+    vf_json_double(json, "result_bytes", op->result_bytes);
+    vf_json_int(json, "nodes_of_unknown_shape", op->n_unknown);
+    vf_json_end(json);
+}
+
 static void print_cost(VfJson *json, const VfInspection *inspection)
 {
     if (!inspection->has_cost) {
@@ -86,6 +99,10 @@ static void print_cost(VfJson *json, const VfInspection *inspection)
     vf_json_double(json, "flops", cost->flops);
     vf_json_double(json, "activation_bytes", cost->activation_bytes);
     vf_json_int(json, "nodes_of_unknown_shape", cost->n_unknown);
+    vf_json_array(json, "by_operator");
+    for (size_t i = 0; i < inspection->n_op_cost; i++)
+        print_op_cost(json, &inspection->op_cost[i]);
+    vf_json_end(json);
     vf_json_end(json);
 }
 

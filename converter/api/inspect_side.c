@@ -114,28 +114,148 @@ const char *vf_inspection_fact(const VfInspection *inspection, size_t i, VfText 
     return row[i].name;
 }
 
-void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text)
+/* --- the table --- */
+
+enum { BESIDE = 6, WORK_ROWS = 6 }; /* columns of a table, operators whose work is told */
+
+typedef struct Side {
+    const VfInspection *inspection; /* those of the table at hand */
+    size_t n;
+    size_t n_folder; /* bytes of the folder that all paths begin with */
+    VfArena *arena;
+    VfTable *table;
+} Side;
+
+static void cell_opset(const VfInspection *inspection, VfText *text)
+{
+    const VfModel *ir = inspection->model->ir;
+    for (int32_t i = 0; i < ir->n_opset; i++)
+        if (ir->opset[i].domain.size == 0)
+            vf_text_printf(text, "%lld", (long long)ir->opset[i].version);
+}
+
+static void cell_input(const VfInspection *inspection, VfText *text)
+{
+    const VfModel *ir = inspection->model->ir;
+    int32_t n = 0;
+    for (int32_t i = 0; i < ir->graph->n_input; i++) {
+        const VfValue *input = ir->graph->input[i];
+        if (vf_is_required_input(input) && n++ == 0)
+            vf_text_string(text, vf_type_text(text->arena, ir->symbols, &input->type));
+    }
+    if (n > 1)
+        vf_text_printf(text, " and %d more", n - 1);
+}
+
+static void put_row(Side *side, const char *name, CellFn *print)
+{
+    vf_table_printf(side->table, "%s", name);
+    for (size_t i = 0; i < side->n; i++) {
+        VfText cell;
+        VfBytes done = {"?", 1};
+        vf_text_init(&cell, side->arena);
+        print(&side->inspection[i], &cell);
+        vf_text_get(&cell, &done, NULL);
+        vf_table_cell(side->table, done);
+    }
+}
+
+static double work_of(const VfInspection *inspection, VfBytes op)
+{
+    for (size_t i = 0; i < inspection->n_op_cost; i++)
+        if (vf_bytes_is_equal(inspection->op_cost[i].name, op))
+            return inspection->op_cost[i].flops;
+    return 0;
+}
+
+static void put_work(Side *side, VfBytes op)
+{
+    vf_table_printf(side->table, "flops in %.*s", (int)op.size, op.data);
+    for (size_t i = 0; i < side->n; i++) {
+        VfText cell;
+        VfBytes done = {"?", 1};
+        double work = work_of(&side->inspection[i], op);
+        vf_text_init(&cell, side->arena);
+        if (!side->inspection[i].has_cost)
+            vf_text_char(&cell, '?');
+        else if (work > 0)
+            vf_text_count(&cell, work);
+        else
+            vf_text_char(&cell, '-');
+        vf_text_get(&cell, &done, NULL);
+        vf_table_cell(side->table, done);
+    }
+}
+
+/* The operators with most work in all models together, most first. */
+static size_t find_work(const VfInspection *inspection, size_t n, VfBytes *most)
+{
+    double work[WORK_ROWS] = {0};
+    size_t n_most = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < inspection[i].n_op_cost; k++) {
+            VfBytes op = inspection[i].op_cost[k].name;
+            double all = 0;
+            size_t at = 0;
+            for (size_t m = 0; m < n; m++)
+                all += work_of(&inspection[m], op);
+            while (at < n_most && !vf_bytes_is_equal(most[at], op) && work[at] >= all)
+                at++;
+            if (at == WORK_ROWS || all <= 0 || (at < n_most && vf_bytes_is_equal(most[at], op)))
+                continue;
+            n_most += n_most < WORK_ROWS;
+            memmove(&most[at + 1], &most[at], (n_most - 1 - at) * sizeof *most);
+            memmove(&work[at + 1], &work[at], (n_most - 1 - at) * sizeof *work);
+            most[at] = op;
+            work[at] = all;
+        }
+    return n_most;
+}
+
+/* Bytes up to the last '/' that all titles begin with. */
+static size_t common_folder(const VfInspection *inspection, size_t n)
+{
+    const char *first = inspection[0].title;
+    size_t common = strlen(first);
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < common; k++)
+            if (inspection[i].title[k] != first[k])
+                common = k;
+    while (common > 0 && first[common - 1] != '/')
+        common--;
+    return common;
+}
+
+static void put_table(Side *side, const VfBytes *most, size_t n_most, VfText *text)
 {
     char align[VF_TABLE_MAX_COLUMNS + 1] = "l";
-    size_t n_shown = n < VF_TABLE_MAX_COLUMNS - 1 ? n : VF_TABLE_MAX_COLUMNS - 1;
-    memset(align + 1, 'r', n_shown);
     VfTable table;
-    vf_table_init(&table, arena, align);
+    memset(align + 1, 'r', side->n);
+    vf_table_init(&table, side->arena, align);
+    side->table = &table;
     vf_table_printf(&table, "%s", "");
-    for (size_t i = 0; i < n_shown; i++)
-        vf_table_cell(&table, vf_bytes(inspection[i].title));
-    for (size_t r = 0; r < sizeof row / sizeof row[0]; r++) {
-        vf_table_printf(&table, "%s", row[r].name);
-        for (size_t i = 0; i < n_shown; i++) {
-            VfText cell;
-            VfBytes done = {"?", 1};
-            vf_text_init(&cell, arena);
-            row[r].print(&inspection[i], &cell);
-            if (vf_text_get(&cell, &done, NULL) == VF_OK)
-                vf_table_cell(&table, done);
-        }
-    }
+    for (size_t i = 0; i < side->n; i++)
+        vf_table_cell(&table, vf_bytes(side->inspection[i].title + side->n_folder));
+    put_row(side, "opset", cell_opset);
+    put_row(side, "input", cell_input);
+    for (size_t r = 0; r < sizeof row / sizeof row[0]; r++)
+        put_row(side, row[r].name, row[r].print);
+    for (size_t i = 0; i < n_most; i++)
+        put_work(side, most[i]);
     vf_table_print(&table, 0, text);
+}
+
+void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text)
+{
+    VfBytes most[WORK_ROWS + 1];
+    size_t n_most = find_work(inspection, n, most);
+    Side side = {.arena = arena, .n_folder = common_folder(inspection, n)};
+    for (size_t i = 0; i < n; i += BESIDE) {
+        side.inspection = &inspection[i];
+        side.n = n - i < BESIDE ? n - i : BESIDE;
+        vf_text_string(text, i == 0 ? "" : "\n");
+        put_table(&side, most, n_most, text);
+    }
     for (size_t i = 0; i < n; i++)
         if (!inspection[i].has_cost) {
             vf_text_printf(text, "%s: ", inspection[i].title);

@@ -76,6 +76,50 @@ static void print_cost(const VfInspection *inspection, VfText *text)
                        i + 1 == inspection->n_assumed ? "\n" : "");
 }
 
+/* A count in units, "-" for none. */
+static void cell(VfTable *table, VfArena *arena, void (*print)(VfText *, double), double value)
+{
+    VfText text;
+    VfBytes done = {"?", 1};
+    vf_text_init(&text, arena);
+    if (value > 0)
+        print(&text, value);
+    else
+        vf_text_char(&text, '-');
+    if (vf_text_get(&text, &done, NULL) == VF_OK)
+        vf_table_cell(table, done);
+}
+
+/* Operators that do or hold something. */
+static void print_op_costs(const VfInspection *inspection, VfArena *arena, VfText *text)
+{
+    static const char *const head[] = {"work",       "nodes",   "flops",  "share",
+                                       "parameters", "weights", "results"};
+    double all = inspection->cost.flops > 0 ? inspection->cost.flops : 1;
+    VfTable table;
+    vf_table_init(&table, arena, "lrrrrrr");
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        vf_table_printf(&table, "%s", head[i]);
+    size_t n_row = 0;
+    for (size_t i = 0; i < inspection->n_op_cost; i++) {
+        const VfOpCost *op = &inspection->op_cost[i];
+        if (op->flops <= 0 && op->parameter_bytes <= 0 && op->result_bytes <= 0)
+            continue;
+        n_row++;
+        vf_table_cell(&table, op->name);
+        vf_table_printf(&table, "%lld", (long long)op->n);
+        cell(&table, arena, vf_text_count, op->flops);
+        vf_table_printf(&table, "%.1f%%", 100 * op->flops / all);
+        cell(&table, arena, vf_text_count, (double)op->n_parameter);
+        cell(&table, arena, vf_text_bytes, op->parameter_bytes);
+        cell(&table, arena, vf_text_bytes, op->result_bytes);
+    }
+    if (n_row == 0)
+        return;
+    vf_text_char(text, '\n');
+    vf_table_print(&table, 0, text);
+}
+
 static const char *dim(VfArena *arena, const VfInspection *inspection, VfDim d)
 {
     const char *text = vf_dim_text(arena, inspection->clean->symbols, d);
@@ -209,6 +253,7 @@ void vf_inspection_text(const VfInspection *inspection, VfArena *arena, VfText *
     print_ends(inspection, arena, text);
     print_ops(inspection, text);
     print_cost(inspection, text);
+    print_op_costs(inspection, arena, text);
     print_attentions(inspection, arena, text);
     print_layer_norms(inspection, arena, text);
     print_batch_norms(inspection, arena, text);

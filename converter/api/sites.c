@@ -75,18 +75,23 @@ typedef struct Counter {
 
 static VfStatus count_graph(Counter *counter, const VfGraph *graph, VfErr *err);
 
-static VfStatus count_node(Counter *counter, const VfNode *node, VfErr *err)
+VfStatus vf_op_name(VfArena *arena, const VfNode *node, VfBytes *name, VfErr *err)
 {
     VfText text;
-    VfBytes name;
-    int32_t id;
-    vf_text_init(&text, counter->arena);
+    vf_text_init(&text, arena);
     if (node->domain.size > 0) {
         vf_text_add(&text, node->domain.data, node->domain.size);
         vf_text_char(&text, '.');
     }
     vf_text_add(&text, node->op_type.data, node->op_type.size);
-    VF_TRY(vf_text_get(&text, &name, err));
+    return vf_text_get(&text, name, err);
+}
+
+static VfStatus count_node(Counter *counter, const VfNode *node, VfErr *err)
+{
+    VfBytes name;
+    int32_t id;
+    VF_TRY(vf_op_name(counter->arena, node, &name, err));
     VF_TRY(vf_intern_add(counter->name, name, &id, err));
     void *items = counter->n;
     VF_TRY(vf_arena_grow(counter->arena, &items, &counter->capacity, (size_t)id + 1,

@@ -30,6 +30,9 @@ typedef struct VfOpCount {
     int64_t n;
 } VfOpCount;
 
+/* The name of a node's operator, in `arena`. */
+VfStatus vf_op_name(VfArena *arena, const VfNode *node, VfBytes *name, VfErr *err);
+
 /* The operators of the graph and its subgraphs, sorted by name. */
 VfStatus vf_count_ops(VfArena *arena, const VfModel *model, VfOpCount **op, size_t *n_op,
                       int64_t *n_node, VfErr *err);
@@ -45,5 +48,26 @@ typedef struct VfCost {
 
 /* Memory for the count is in `arena`. */
 VfStatus vf_cost_of(VfArena *arena, const VfModel *model, VfCost *cost, VfErr *err);
+
+/* The same of one operator. Constants belong to the operator that reads them first. */
+typedef struct VfOpCost {
+    VfBytes name; /* "domain.Op" for other than the default domain */
+    int64_t n;
+    double flops;
+    int64_t n_parameter;
+    double parameter_bytes;
+    double result_bytes; /* of all results together; views have none */
+    int32_t n_unknown;   /* nodes whose shapes are not known: their flops are missing */
+} VfOpCost;
+
+/* One row for each operator of the main graph, most work first. In `arena`. */
+VfStatus vf_cost_by_op(VfArena *arena, const VfModel *model, VfOpCost **op, size_t *n_op,
+                       VfErr *err);
+
+/* --- cost.c --- */
+
+/* Flops of a node, below 0 if its shapes are not known; bytes of a value, 0 if not known. */
+double vf_node_work(const VfNode *node);
+double vf_value_bytes(const VfValue *value);
 
 #endif

@@ -116,6 +116,19 @@ static VfStatus share(VfArena *arena, double before, double after, VfBytes *out,
                fabs(percent));
 }
 
+/* A number and its unit stay on one line. */
+static VfStatus join(VfArena *arena, VfBytes *value, VfErr *err)
+{
+    VfText text;
+    vf_text_init(&text, arena);
+    for (size_t i = 0; i < value->size; i++)
+        if (value->data[i] == ' ')
+            vf_text_string(&text, "\xc2\xa0");
+        else
+            vf_text_char(&text, value->data[i]);
+    return vf_text_get(&text, value, err);
+}
+
 static VfStatus fact_of(VfArena *arena, const VfInspection *side, size_t i, VfPageFact *fact,
                         VfErr *err)
 {
@@ -128,6 +141,8 @@ static VfStatus fact_of(VfArena *arena, const VfInspection *side, size_t i, VfPa
         if (fact->label == NULL)
             return VF_OK;
         VF_TRY(vf_text_get(&text[k], &value[k], err));
+        if (!isnan(number[k]))
+            VF_TRY(join(arena, &value[k], err));
     }
     fact->value = value[0];
     if (!vf_bytes_is_equal(value[0], value[1]))

@@ -9,11 +9,11 @@
  * Exactness  VF_RETRAINED
  * Source     arXiv 2309.08586, sections 3 and 4
  * Limits     talking heads, channel attention and other kinds that only contain a softmax are left
- *            alone, and so are fused operators with windows of keys, or keys at places told by
- *            counts; others are taken apart. With act=identity a mask must be the last thing
- *            added. fold-scale=on leaves a factor where it stands, with a note, when the layers
- *            around cannot take it: keys counted at run time or row by row, a packed projection
- *            with several readers
+ *            alone, and so are fused operators with keys at places told by counts, or a term in
+ *            the softmax that belongs to no key; others are taken apart. With act=identity a mask
+ *            must be the last thing added. fold-scale=on leaves a factor where it stands, with a
+ *            note, when the layers around cannot take it: keys counted at run time or row by row,
+ *            a packed projection with several readers
  */
 #include <math.h>
 #include <string.h>

@@ -61,8 +61,8 @@ typedef struct VfUnfused {
 /* Is the attention part of one operator? */
 bool vf_is_fused(const VfAttention *site);
 
-/* Why a fused site cannot be taken apart, or NULL: windows of keys, keys at places told by counts,
- * sizes that are not known, an old opset... Fixed text. unfuse_why.c */
+/* Why a fused site cannot be taken apart, or NULL: keys at places told by counts, a term of
+ * the softmax without a key, sizes that are not known, an old opset... Fixed text. unfuse_why.c */
 const char *vf_unfuse_why_not(const VfAttention *site);
 
 /* Why a softmax of scale Q Kᵀ and masks, of the operands alone and read alone, is not all that the

@@ -1,5 +1,5 @@
 /* The masks of fused operators: integers that tell which keys are seen, numbers or flags put on the
- * scores, and the causal flag.
+ * scores, the causal flag, and windows.
  */
 #include <math.h>
 
@@ -37,8 +37,9 @@ static bool may_hold_mask(const VfValue *added)
 bool vf_unfuse_may_remove(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
+    int64_t window[2];
     return may_hold_mask(added_of(site)) || flags_of(site) != NULL || vf_fused_is_causal(node) ||
-           vf_unfuse_seen_form(node) != VF_SEEN_NONE;
+           vf_unfuse_seen_form(node) != VF_SEEN_NONE || vf_fused_window(node, window);
 }
 
 static bool is_row(const VfValue *mask)
@@ -50,8 +51,10 @@ bool vf_unfuse_removes_by_key(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
     const VfValue *added = added_of(site);
+    int64_t window[2];
     return (!may_hold_mask(added) || is_row(added)) && is_row(flags_of(site)) &&
-           !vf_fused_is_causal(node) && vf_unfuse_seen_form(node) != VF_SEEN_PAIRS;
+           !vf_fused_is_causal(node) && vf_unfuse_seen_form(node) != VF_SEEN_PAIRS &&
+           !vf_fused_window(node, window);
 }
 
 /* --- flags of keys that are seen --- */
@@ -81,24 +84,49 @@ static VfValue *count_past(VfRewrite *rw, const VfAttention *site)
                              vf_rewrite_scalar(rw, VF_I64, past->type.rank - 2, "axis"));
 }
 
+/* Places of the queries among the keys, one below the other. */
+static VfValue *query_places(VfRewrite *rw, const VfAttention *site, VfValue *scores)
+{
+    static const int64_t down[1] = {1};
+    VfValue *query = vf_rewrite_unsqueeze(rw, places(rw, scores, 2), 1, down);
+    VfValue *n_past = count_past(rw, site);
+    return n_past != NULL ? vf_rewrite_binary(rw, VF_OP_ADD, query, n_past) : query;
+}
+
 /* True where the key does not come after the query. */
 static VfValue *causal_keys(VfRewrite *rw, const VfAttention *site, VfValue *scores)
 {
-    static const int64_t down[1] = {1};
-    VfValue *n_past = count_past(rw, site);
     if (vf_graph_opset(site->graph, vf_bytes("")) < TRILU_OPSET) {
-        VfValue *query = vf_rewrite_unsqueeze(rw, places(rw, scores, 2), 1, down);
-        if (n_past != NULL)
-            query = vf_rewrite_binary(rw, VF_OP_ADD, query, n_past);
+        VfValue *query = query_places(rw, site, scores);
         VfValue *after = vf_rewrite_binary(rw, VF_OP_GREATER, places(rw, scores, 3), query);
         return vf_rewrite_unary(rw, VF_OP_NOT, after);
     }
+    VfValue *n_past = count_past(rw, site);
     VfValue *shape = vf_rewrite_slice(rw, vf_rewrite_unary(rw, VF_OP_SHAPE, scores), 0, 2, 4);
     VfValue *one = vf_rewrite_scalar(rw, VF_BOOL, 1.0, "kept");
     VfValue *in[2] = {vf_rewrite_binary(rw, VF_OP_EXPAND, one, shape), n_past};
     VfValue *lower = vf_rewrite_node(rw, VF_OP_TRILU, n_past != NULL ? 2 : 1, in);
     vf_rewrite_int(rw, "upper", 0);
     return lower;
+}
+
+/* True where the key is within the window of the query. */
+static VfValue *window_keys(VfRewrite *rw, const VfAttention *site, VfValue *scores,
+                            const int64_t window[2])
+{
+    VfValue *query = query_places(rw, site, scores), *key = places(rw, scores, 3), *all = NULL;
+    for (int32_t side = 0; side < 2; side++) {
+        if (window[side] < 0)
+            continue;
+        double reach = (double)(side == 0 ? -window[side] : window[side]);
+        VfValue *bound = vf_rewrite_binary(rw, VF_OP_ADD, query,
+                                           vf_rewrite_scalar(rw, VF_I64, reach, "reach"));
+        VfOp op = side == 0 ? VF_OP_LESS : VF_OP_GREATER;
+        VfValue *kept =
+            vf_rewrite_unary(rw, VF_OP_NOT, vf_rewrite_binary(rw, op, key, bound));
+        all = all == NULL ? kept : vf_rewrite_binary(rw, VF_OP_AND, all, kept);
+    }
+    return all;
 }
 
 /* Keys before `end` of each image, and from `start` on. */
@@ -136,6 +164,7 @@ static VfValue *seen_keys(VfRewrite *rw, const VfAttention *site, VfValue *score
 static void build_kept(VfUnfused *x, VfValue *scores)
 {
     const VfAttention *site = x->site;
+    int64_t window[2];
     if (x->has_kept)
         return;
     x->has_kept = true;
@@ -145,6 +174,8 @@ static void build_kept(VfUnfused *x, VfValue *scores)
         x->kept[x->n_kept++] = seen_keys(x->rw, site, scores);
     if (vf_fused_is_causal(site->norm_node))
         x->kept[x->n_kept++] = causal_keys(x->rw, site, scores);
+    if (vf_fused_window(site->norm_node, window))
+        x->kept[x->n_kept++] = window_keys(x->rw, site, scores, window);
 }
 
 static VfValue *kept_by_added(VfRewrite *rw, VfValue *added)

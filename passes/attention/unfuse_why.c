@@ -79,6 +79,16 @@ static const char *why_not_cache(const VfNode *node, const VfFusedForm *form)
     return NULL;
 }
 
+static const char *why_not_softmax(const VfNode *node)
+{
+    int64_t window[2];
+    if (vf_fused_has_sink(node))
+        return "the softmax of the fused operator has a term without a key";
+    return vf_fused_window(node, window) && (window[0] < -1 || window[1] < -1)
+               ? "the fused operator sees a window of no keys"
+               : NULL;
+}
+
 static bool is_read(const VfNode *node, int32_t i)
 {
     return vf_node_out(node, i) != NULL && vf_node_out(node, i)->n_use > 0;
@@ -228,8 +238,9 @@ static const char *why_not_opset(const VfAttention *site)
 {
     int64_t opset = vf_graph_opset(site->graph, vf_bytes(""));
     VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
-    bool has_places = site->is_causal || form == VF_SEEN_END || form == VF_SEEN_END_START ||
-                      form == VF_SEEN_LAST;
+    int64_t window[2];
+    bool has_bounds = form == VF_SEEN_END || form == VF_SEEN_END_START || form == VF_SEEN_LAST;
+    bool has_places = site->is_causal || has_bounds || vf_fused_window(site->norm_node, window);
     if (vf_unfuse_may_remove(site) && opset < (has_places ? RANGE_OPSET : WHERE_OPSET))
         return "the opset has no operators for the mask of the fused operator";
     return NULL;
@@ -257,7 +268,7 @@ const char *vf_unfuse_why_not(const VfAttention *site)
     if (why == NULL)
         why = why_not_results(node);
     if (why == NULL)
-        why = vf_fused_why_not_plain(node);
+        why = why_not_softmax(node);
     if (why == NULL)
         why = why_not_operands(site);
     if (why == NULL && (isnan(site->scale) || !has_equal_dtypes(node, form)))

@@ -108,6 +108,7 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
 VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
 {
     const VfFusedForm *form = vf_fused_form(node->op);
+    int64_t window[2];
     if (form == NULL)
         return VF_OK;
     VfAttention *site = vf_scan_add(scan, form->kind, node);
@@ -131,6 +132,8 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
     site->is_causal = vf_fused_is_causal(node);
     if (site->is_causal)
         site->mask = VF_MASK_CAUSAL;
+    else if (site->mask == VF_MASK_NONE && vf_fused_window(node, window))
+        site->mask = VF_MASK_CONST;
     site->is_cross = site->q != site->k && vf_dim_is_known(site->n_q) &&
                      vf_dim_is_known(site->n_k) && site->n_q.k != site->n_k.k;
     return VF_OK;

@@ -84,16 +84,22 @@ static int64_t int_or(const VfNode *node, const char *name, int64_t def)
     return vf_node_attr(node, name) != NULL ? vf_node_int(node, name) : def;
 }
 
-const char *vf_fused_why_not_plain(const VfNode *node)
+bool vf_fused_has_sink(const VfNode *node)
 {
-    static const char *const window[] = {"left_window_size", "right_window_size",
-                                         "local_window_size"};
-    bool has_sink = node->op == VF_OP_MS_GROUP_QUERY_ATTENTION &&
-                    (vf_node_in(node, 11) != NULL || vf_node_int(node, "smooth_softmax") != 0);
-    for (size_t i = 0; i < sizeof window / sizeof window[0]; i++)
-        if (int_or(node, window[i], -1) >= 0)
-            return "the fused operator sees a window of keys";
-    return has_sink ? "the softmax of the fused operator has a term without a key" : NULL;
+    return node->op == VF_OP_MS_GROUP_QUERY_ATTENTION &&
+           (vf_node_in(node, 11) != NULL || vf_node_int(node, "smooth_softmax") != 0);
+}
+
+/* Of GroupQueryAttention the query's own key counts among those before it. */
+bool vf_fused_window(const VfNode *node, int64_t window[2])
+{
+    bool is_local = node->op == VF_OP_MS_GROUP_QUERY_ATTENTION;
+    int64_t local = int_or(node, "local_window_size", -1);
+    window[0] = is_local ? (local > 0 ? local - 1 : -1) : int_or(node, "left_window_size", -1);
+    window[1] = is_local ? -1 : int_or(node, "right_window_size", -1);
+    if (is_local && local == 0)
+        window[0] = window[1] = -2;
+    return window[0] != -1 || window[1] != -1;
 }
 
 double vf_fused_softcap(const VfNode *node)

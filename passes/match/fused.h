@@ -43,9 +43,12 @@ bool vf_fused_is_causal(const VfNode *node);
 /* Are queries, keys and values in one row of operand q, which is no product with weights? */
 bool vf_fused_is_packed_row(const VfNode *node);
 
-/* Why more than scores, biases and masks decides what the weights are, or NULL: windows of keys, a
- * term in the sum that belongs to no key. Fixed text. */
-const char *vf_fused_why_not_plain(const VfNode *node);
+/* Has the softmax a term that belongs to no key? */
+bool vf_fused_has_sink(const VfNode *node);
+
+/* How many keys before a query's place, and how many behind it, are seen beside the one at it; -1:
+ * all. True: not all. A window of no keys at all is { -2, -2 }. */
+bool vf_fused_window(const VfNode *node, int64_t window[2]);
 
 /* The bound of the scores, c tanh(S / c); 0: none. */
 double vf_fused_softcap(const VfNode *node);

@@ -30,9 +30,11 @@ static const char *why_not_fused(const VfAttention *site)
     const VfValue *old = slot >= 0 ? vf_node_in(node, slot) : NULL;
     if (slot < 0)
         return "the fused operator takes no bias, or reads earlier keys";
-    const char *why = vf_fused_why_not_plain(node);
-    if (why != NULL)
-        return why;
+    int64_t window[2];
+    if (vf_fused_has_sink(node))
+        return "the softmax of the fused operator has a term without a key";
+    if (vf_fused_window(node, window))
+        return "the fused operator sees a window of keys";
     if (vf_fused_softcap(node) > 0.0)
         return "the fused operator bounds its scores";
     VfDim keys = old != NULL ? vf_dim_at(old, -1) : vf_dim_unknown();

@@ -15,6 +15,7 @@ enum { B = 2, N = 4, H = 2, D = 2, C = 4, TEXT_MAX = 8192 };
 typedef enum Mask {
     MASK_NONE,
     MASK_CAUSAL,
+    MASK_WINDOW,
     MASK_FLAGS,
     MASK_LENGTHS,
     MASK_BETWEEN,
@@ -56,6 +57,9 @@ static const Spelling spelling[] = {
     {PROJECT "    a = com.microsoft::GroupQueryAttention(q, k, v, _, _, full, all) {kv_num_heads="
              "2, num_heads=2} @a\n",
      MASK_CAUSAL, false},
+    {PROJECT "    a = com.microsoft::GroupQueryAttention(q, k, v, _, _, full, all) {kv_num_heads="
+             "2, local_window_size=2, num_heads=2} @a\n",
+     MASK_WINDOW, false},
     {"    qkv = MatMul(x, w) @qkv\n    c = Add(qkv, b) @c\n"
      "    a = com.microsoft::GroupQueryAttention(c, _, _, _, _, last, all) {causal=0, "
      "kv_num_heads=2, num_heads=2} @a\n",
@@ -93,6 +97,8 @@ static inline bool is_kept(Mask mask, int32_t b, int32_t i, int32_t j)
     switch (mask) {
     case MASK_CAUSAL:
         return j <= i;
+    case MASK_WINDOW:
+        return j <= i && j > i - 2;
     case MASK_FLAGS:
         return (b + j) % 3 != 0;
     case MASK_LENGTHS:

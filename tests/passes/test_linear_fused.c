@@ -71,7 +71,7 @@ static void check_outputs(VfModel *model, const Spelling *s, const char *words)
 /* Why the pass has to leave it alone, or NULL. */
 static const char *refusal_of(const Spelling *s, const char *words)
 {
-    if (s->mask == MASK_CAUSAL)
+    if (s->mask == MASK_CAUSAL || s->mask == MASK_WINDOW)
         return "a causal mask needs running sums over the tokens, not two products";
     if (s->mask == MASK_PAIRS && strstr(words, "order=linear") != NULL)
         return "a mask of queries and keys can only be multiplied in the quadratic form";

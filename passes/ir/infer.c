@@ -72,6 +72,23 @@ static VfStatus finish(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* A sequence where the operator takes tensors. */
+static VfStatus check_kinds(const VfInferCx *cx)
+{
+    if (vf_op_has(cx->node->op, VF_OPF_ANY_KIND))
+        return VF_OK;
+    for (int32_t i = 0; i < cx->n_in; i++) {
+        const VfFact *fact = cx->in[i];
+        bool is_tensor = fact == NULL || fact->type.kind == VF_TYPE_TENSOR ||
+                         fact->type.kind == VF_TYPE_OTHER;
+        if (!is_tensor)
+            return vf_infer_fail(cx, "operand %d is %s, no tensor", (int)i,
+                                 fact->type.kind == VF_TYPE_SEQUENCE ? "a sequence"
+                                                                     : "an optional");
+    }
+    return VF_OK;
+}
+
 VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
                        const VfFact *const *in, VfFact *out, VfErr *err)
 {
@@ -89,6 +106,7 @@ VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
     if (!function)
         return VF_OK;
     cx.opset = vf_graph_opset(node->graph, node->domain);
+    VF_TRY(check_kinds(&cx));
     VF_TRY(function(&cx));
     return finish(&cx);
 }

@@ -29,7 +29,8 @@ enum {
         4, /* random or otherwise not a function of its operands: never folded or merged */
     VF_OPF_CONTROL = 8, /* has subgraphs */
     VF_OPF_VIEW =
-        16 /* result holds the same elements in the same order (Reshape, Squeeze, Identity, ...) */
+        16, /* result holds the same elements in the same order (Reshape, Squeeze, Identity, ...) */
+    VF_OPF_ANY_KIND = 32 /* operands may be sequences and optionals */
 };
 
 enum { VF_OPSET_NEWEST = 28 }; /* of the default domain, that ops.def speaks of */

@@ -166,8 +166,9 @@ static void check_equal(const VfTestOutputs *a, const VfTestOutputs *b, const Vf
 {
     for (int32_t i = 0; i < a->n; i++)
         VF_FUZZ_PROMISE(a->tensor[i]->bytes == b->tensor[i]->bytes &&
-                            memcmp(a->tensor[i]->data, b->tensor[i]->data,
-                                   a->tensor[i]->bytes) == 0,
+                            (a->tensor[i]->bytes == 0 ||
+                             memcmp(a->tensor[i]->data, b->tensor[i]->data,
+                                    a->tensor[i]->bytes) == 0),
                         "output %d changed:\n%s\n", (int)i, text->data);
 }
 

@@ -1,3 +1,6 @@
+#include <stdio.h>
+
+#include "passes/ir/vft.h"
 #include "tests/support/check_main.h"
 #include "tests/unit/ir/infer_case.h"
 
@@ -264,6 +267,29 @@ START_TEST(is_linear)
 }
 END_TEST
 
+/* Operators that take tensors refuse sequences; those that take any kind do not. */
+START_TEST(tells_sequences_from_tensors)
+{
+    static const struct {
+        const char *op;
+        VfStatus status;
+    } row[] = {{"Relu", VF_INVALID}, {"CastLike", VF_INVALID}, {"Identity", VF_OK}};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        char text[300];
+        VfErr err = {0};
+        VfModel *read;
+        snprintf(text, sizeof text,
+                 "graph g (x: seq(f32[2]), t: f32[2]) -> (y: ?[...]) { y = %s(x%s) @n }\n",
+                 row[i].op, i == 1 ? ", t" : "");
+        ck_assert_int_eq(vf_vft_parse(vf_bytes(text), "case", &read, &err), VF_OK);
+        ck_assert_int_eq(vf_infer_graph(read->graph, NULL, &err), row[i].status);
+        if (row[i].status != VF_OK)
+            ck_assert_ptr_nonnull(strstr(err.text, "operand 0 is a sequence, no tensor"));
+        vf_model_free(read);
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("infer_graph");
@@ -275,6 +301,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, settles_what_a_loop_carries);
     tcase_add_test(tcase, infers_through_functions);
     tcase_add_test(tcase, computes_small_constants);
+    tcase_add_test(tcase, tells_sequences_from_tensors);
     tcase_add_test(tcase, is_linear);
     suite_add_tcase(suite, tcase);
     return suite;

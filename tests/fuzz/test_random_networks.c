@@ -16,6 +16,10 @@ enum { N_NETWORK = 1000 };
 enum { N_NETWORK = 10000 };
 #endif
 enum { CHUNK = 250, INPUT_SEED = 7 };
+
+/* Check takes no longer messages than 8 KiB. */
+#define NETWORK "%.6000s"
+
 static const double TOLERANCE = 1e-4;
 
 static VfModel *parse(const char *text, uint64_t seed)
@@ -23,7 +27,7 @@ static VfModel *parse(const char *text, uint64_t seed)
     VfErr err = {0};
     VfModel *model = NULL;
     VfStatus status = vf_vft_parse((VfBytes){text, strlen(text)}, "random", &model, &err);
-    ck_assert_msg(status == VF_OK, "seed %d: %s\n%s", (int)seed, err.text, text);
+    ck_assert_msg(status == VF_OK, "seed %d: %s\n" NETWORK, (int)seed, err.text, text);
     return model;
 }
 
@@ -47,7 +51,7 @@ static void run(const VfModel *model, bool is_exact, VfArena *arena, VfTestOutpu
     VfErr err = {0};
     VfStatus status = is_exact ? vf_test_run_reference(model, INPUT_SEED, arena, outputs, &err)
                                : vf_test_run(model, INPUT_SEED, arena, outputs, &err);
-    ck_assert_msg(status == VF_OK, "seed %d: %s\n%s", (int)seed, err.text,
+    ck_assert_msg(status == VF_OK, "seed %d: %s\n" NETWORK, (int)seed, err.text,
                   vf_random_network(arena, seed));
 }
 
@@ -70,12 +74,12 @@ static int32_t check_network(VfArena *arena, uint64_t seed, const char *words, b
     int32_t n_edit = transform(arena, new, words, seed);
     run(new, is_exact, arena, &after, seed);
     double distance = vf_test_distance(&before, &after);
-    ck_assert_msg(distance <= TOLERANCE, "seed %d: '%s' moved outputs by %g\n%s", (int)seed, words,
-                  distance, text);
+    ck_assert_msg(distance <= TOLERANCE, "seed %d: '%s' moved outputs by %g\n" NETWORK, (int)seed,
+                  words, distance, text);
     ck_assert_msg(!is_exact || has_same_bits(&before, &after),
-                  "seed %d: '%s' changed bits, by %g\n%s", (int)seed, words, distance, text);
+                  "seed %d: '%s' changed bits, by %g\n" NETWORK, (int)seed, words, distance, text);
     ck_assert_msg(transform(arena, new, words, seed) == 0,
-                  "seed %d: a second run of '%s' edits\n%s", (int)seed, words, text);
+                  "seed %d: a second run of '%s' edits\n" NETWORK, (int)seed, words, text);
     vf_model_free(old);
     vf_model_free(new);
     return n_edit;

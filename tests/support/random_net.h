@@ -3,6 +3,7 @@
 #define VF_TEST_RANDOM_NET_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,6 +23,9 @@ typedef struct Net {
     VfText text;
     int n_value, n_const, opset, n_kept, extra;
     int last_scale; /* of a norm; 0: none yet */
+    int n_branch;   /* graphs of attributes so far */
+    int depth;      /* of them around here */
+    bool has_flag;  /* the graph has an input `flag`, one bool */
     int64_t batch, n, c, heads;
     int64_t side; /* of the image; 0: the input holds tokens */
     Kept kept[N_KEPT];
@@ -75,5 +79,11 @@ int vf_net_norm_image(Net *net, int x);
 
 /* Some norm of v<x> in some spelling. */
 int vf_net_norm(Net *net, int x);
+
+/* A part of a network: v<x> to a value of the same shape. */
+typedef int NetPart(Net *net, int x);
+
+/* An If whose branches are the two parts of v<x>. */
+int vf_net_if(Net *net, int x, NetPart *yes, NetPart *no);
 
 #endif

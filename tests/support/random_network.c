@@ -190,10 +190,31 @@ static int perceptron(Net *net, int x)
     return linear(net, activation(net, linear(net, x, net->c, wide)), wide, net->c);
 }
 
-static int residual(Net *net, int x, int (*f)(Net *, int))
+static int normed_attention(Net *net, int x)
+{
+    return attention(net, norm(net, x));
+}
+
+static int normed_perceptron(Net *net, int x)
+{
+    return perceptron(net, norm(net, x));
+}
+
+/* A part behind a norm; at times in a branch beside another part. */
+static int normed(Net *net, int x, NetPart *f)
+{
+    static NetPart *const other[] = {normed_attention, normed_perceptron, norm, perceptron};
+    if (net->depth > 1 || pick(net, 8) != 0)
+        return f(net, norm(net, x));
+    NetPart *inner = f == attention ? normed_attention : normed_perceptron;
+    return pick(net, 2) == 0 ? vf_net_if(net, x, inner, other[pick(net, 4)])
+                             : vf_net_if(net, x, other[pick(net, 4)], inner);
+}
+
+static int residual(Net *net, int x, NetPart *f)
 {
     bool is_post = pick(net, 4) == 0;
-    int y = noise(net, f(net, is_post ? x : norm(net, x)));
+    int y = noise(net, is_post ? f(net, x) : normed(net, x, f));
     if (pick(net, 4) == 0)
         y = node(net, "Mul(v%d, c%d)", y, vector(net, net->c, 0.5, 1));
     y = pick(net, 2) == 0 ? node(net, "Add(v%d, v%d)", x, y) : node(net, "Add(v%d, v%d)", y, x);
@@ -267,7 +288,7 @@ const char *vf_random_network(VfArena *arena, uint64_t seed)
         vf_text_printf(&head_text, "batch, %d, %d", (int)n, (int)net.c);
     else
         vf_text_printf(&head_text, "%d, %d, %d", (int)net.batch, (int)n, (int)net.c);
-    vf_text_printf(&head_text, "]) -> (v%d", (int)last);
+    vf_text_printf(&head_text, "]%s) -> (v%d", net.has_flag ? ", flag: bool[]" : "", (int)last);
     if (net.extra > 0)
         vf_text_printf(&head_text, ", v%d", net.extra);
     vf_text_printf(&head_text, ") {\n%s}\n", net.text.data);

@@ -1,5 +1,6 @@
 /* Random small transformers as .vft text: attention, norms and linear layers in the spellings of
- * exporters, with branches and shared weights, and nodes that do nothing strewn in.
+ * exporters, with branches and shared weights, parts that an If chooses, and nodes that do nothing
+ * strewn in.
  *
  * Everything follows from the seed, so a failure names the seed and prints the graph.
  */

@@ -177,7 +177,7 @@ static VfStatus run_pass(VfPassCx *cx, VfErr *err)
     VF_TRY_ALLOC(run.arena, err);
     VfStatus status = run_sweeps(&run, err);
     vf_arena_free(run.arena);
-    return status;
+    return status != VF_OK ? status : vf_pass_refuse_in_functions(cx, vf_batch_norm_op, err);
 }
 
 const VfPass vf_pass_fold_bn = {

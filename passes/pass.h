@@ -95,6 +95,14 @@ VfStatus vf_pass_no_site(VfPassCx *cx, const char *site, const VfNode *node, VfE
 typedef VfStatus VfGraphVisit(VfPassCx *cx, VfGraph *graph, void *self, VfErr *err);
 VfStatus vf_pass_each_graph(VfPassCx *cx, VfGraphVisit *visit, void *self, VfErr *err);
 
+/* For passes that change norms of graphs alone: record as refused every selected node of an `op`
+ * (the list ends with VF_OP_OTHER) in the body of a function, which clean-up could not put in place
+ * of its calls. */
+VfStatus vf_pass_refuse_in_functions(VfPassCx *cx, const VfOp *op, VfErr *err);
+
+/* Lists for it: BatchNormalization; LayerNormalization and RMSNormalization. */
+extern const VfOp vf_batch_norm_op[], vf_layer_norm_op[];
+
 /* One sweep over the nodes of all these graphs in graph order. The visit may edit: nodes removed
  * meanwhile are left out, nodes added meanwhile are not visited in this sweep. Stops early when
  * vf_pass_may_edit says no more. */

@@ -70,6 +70,56 @@ VfStatus vf_pass_each_graph(VfPassCx *cx, VfGraphVisit *visit, void *self, VfErr
     return VF_OK;
 }
 
+const VfOp vf_batch_norm_op[] = {VF_OP_BATCH_NORMALIZATION, VF_OP_OTHER};
+const VfOp vf_layer_norm_op[] = {VF_OP_LAYER_NORMALIZATION, VF_OP_MS_LAYER_NORMALIZATION,
+                                 VF_OP_RMS_NORMALIZATION, VF_OP_OTHER};
+
+static const VfFunction *function_around(const VfGraph *graph)
+{
+    while (graph->owner != NULL)
+        graph = graph->owner->graph;
+    return graph->function;
+}
+
+static VfStatus refuse_node(VfPassCx *cx, const VfFunction *function, const VfNode *node,
+                            VfErr *err)
+{
+    /* Shapes differ from call to call, so that the node has no number among the sites. */
+    VfSiteFacts facts = {.index = -1, .label = vf_node_label(node)};
+    bool selected;
+    VF_TRY(vf_sites_select(&cx->sites, &facts, &selected, err));
+    if (!selected)
+        return VF_OK;
+    int64_t here = vf_graph_opset(function->body, node->domain);
+    int64_t around = vf_graph_opset(cx->model->graph, node->domain);
+    const char *name = vf_arena_copy(cx->arena, function->name.data, function->name.size);
+    VF_TRY_ALLOC(name, err);
+    if (here != around)
+        return vf_pass_refuse(cx, facts.label, node, err,
+                              "it stands in function '%s', whose opset is %lld where the graph has "
+                              "%lld, so that it stays a function", name, (long long)here,
+                              (long long)around);
+    return vf_pass_refuse(cx, facts.label, node, err,
+                          "it stands in function '%s', which cannot be put in place of its calls",
+                          name);
+}
+
+static VfStatus refuse_in_body(VfPassCx *cx, VfGraph *graph, void *self, VfErr *err)
+{
+    const VfFunction *function = function_around(graph);
+    for (const VfNode *node = graph->first_node; function != NULL && node != NULL;
+         node = node->next)
+        for (const VfOp *op = self; *op != VF_OP_OTHER; op++)
+            if (node->op == *op)
+                VF_TRY(refuse_node(cx, function, node, err));
+    return VF_OK;
+}
+
+VfStatus vf_pass_refuse_in_functions(VfPassCx *cx, const VfOp *op, VfErr *err)
+{
+    return vf_pass_each_graph(cx, refuse_in_body, (void *)(uintptr_t)op, err);
+}
+
 /* Nodes to visit, taken down before the first visit changes the lists. */
 typedef struct NodeList {
     VfNode **node;

@@ -15,8 +15,11 @@ VfStatus vf_sites_find(VfArena *arena, VfModel *model, VfSiteList *sites, VfErr 
     VF_TRY(vf_clean_up(model, vf_evaluator(), err));
     VF_TRY(vf_find_attention(arena, model, &sites->attention, err));
     VF_TRY(vf_find_norms(arena, model, &sites->norm, err));
-    sites->norm.layer = unfolded.layer;
-    sites->norm.n_layer = unfolded.n_layer;
+    /* Folding computes the norm of a constant away, and may be what shows the numbers of one. */
+    if (unfolded.n_layer >= sites->norm.n_layer) {
+        sites->norm.layer = unfolded.layer;
+        sites->norm.n_layer = unfolded.n_layer;
+    }
     size_t n = (size_t)sites->norm.n_batch;
     sites->fold = VF_NEW_ARRAY(arena, VfFoldFacts, n);
     VF_TRY_ALLOC(sites->fold, err);

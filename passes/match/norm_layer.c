@@ -142,6 +142,12 @@ DEVIATION_FORMS(rms_dev, mean_square);
 static const VfPattern rms_by_dev = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &rms_dev);
 static const VfPattern rms_by_dev_inverse = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &rms_dev_inverse);
 
+/* x / sqrt(var + eps), the mean left in: neither of the two, but a norm, as some libraries have
+ * had RMSNorm. */
+static const VfPattern uncentred_div = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &layer_root);
+static const VfPattern uncentred_mul = VF_PAT_OP2(MUL, VF_PAT_ANY(SLOT_X), &layer_inverse);
+static const VfPattern uncentred = VF_PAT_ALT2(&uncentred_div, &uncentred_mul);
+
 /* --- RMSNorm by the Euclidean norm: x / max(|x|, eps), a factor sqrt(width) behind it --- */
 
 static const VfPattern norm2 = {.kind = VF_PATTERN_OP,
@@ -168,8 +174,8 @@ static const VfPattern share_floor = VF_PAT_ALT3(&share_max, &share_add, &norm2_
 static const VfPattern rms_by_norm2 = VF_PAT_OP2(DIV, VF_PAT_ANY(SLOT_X), &share_floor);
 static const VfPattern rms = {
     .kind = VF_PATTERN_ALT,
-    .n_in = 5,
-    .in = {&rms_div, &rms_mul, &rms_by_dev, &rms_by_dev_inverse, &rms_by_norm2}};
+    .n_in = 6,
+    .in = {&rms_div, &rms_mul, &rms_by_dev, &rms_by_dev_inverse, &rms_by_norm2, &uncentred}};
 
 /* --- facts --- */
 
@@ -234,11 +240,30 @@ static bool has_width_numbers(const VfMatch *match, const VfLayerNorm *norm, boo
     return is_number(match, SLOT_WIDTH, n);
 }
 
+static bool is_uncentred(const VfMatch *match)
+{
+    return match->node[0] != NULL && (match->pattern[0] == &uncentred_div ||
+                                      match->pattern[0] == &uncentred_mul);
+}
+
+/* Is the divisor or inverse root read by this node alone? Else x times it may be a part of a
+ * LayerNorm that takes the mean away behind it. */
+static bool has_own_divisor(const VfMatch *match, const VfNode *node)
+{
+    for (int32_t i = 0; i < node->n_in; i++)
+        if (vf_node_in(node, i) != match->slot[SLOT_X] && vf_node_in(node, i)->n_use > 1)
+            return false;
+    return true;
+}
+
 /* Why this is not the function of the operators; NULL: it is. */
 static const char *differs_by(const VfMatch *match, bool is_sample)
 {
     if (match->slot[SLOT_VAR]->def->op == VF_OP_REDUCE_L2)
         return "a Euclidean norm with a floor is another function near zero";
+    if (is_uncentred(match))
+        return "it divides by the deviation from the mean but leaves the mean in: neither "
+               "LayerNorm nor RMSNorm";
     if (is_sample)
         return "its variance is that of a sample, divided by one less than the width";
     if (vf_match_node(match, &layer_dev) != NULL || vf_match_node(match, &rms_dev) != NULL)
@@ -323,6 +348,16 @@ static VfNode *first_in_order(const VfMatch *match)
     return first;
 }
 
+/* Is it the root of a width that is told at run time? */
+static bool is_root_of_width(const VfLayerNorm *norm, const VfValue *value)
+{
+    const VfNode *root = vf_def_if(value, VF_OP_SQRT);
+    const VfNode *cast = root != NULL ? vf_def_if(vf_node_in(root, 0), VF_OP_CAST) : NULL;
+    const VfValue *width = cast != NULL ? vf_node_in(cast, 0) : NULL;
+    return width != NULL && width->content != NULL && width->n_content == 1 &&
+           vf_dim_is_same(width->content[0], norm->width);
+}
+
 /* sqrt(width), or a vector of width elements that absorbed it. */
 static bool has_width_factor(VfLayerNorm *norm)
 {
@@ -331,9 +366,10 @@ static bool has_width_factor(VfLayerNorm *norm)
     if (user == NULL || user->op != VF_OP_MUL)
         return false;
     const VfValue *other = vf_other_in(user, norm->y->first_use->slot);
-    if (vf_scalar_of(other, &number)) {
+    bool is_number = vf_scalar_of(other, &number);
+    if (is_number || is_root_of_width(norm, other)) {
         double width = vf_dim_is_known(norm->width) ? (double)norm->width.k : 0.0;
-        if (fabs(number - sqrt(width)) > 1e-3 * sqrt(width) || width < 2.0)
+        if (is_number && (fabs(number - sqrt(width)) > 1e-3 * sqrt(width) || width < 2.0))
             return false;
         norm->last = user;
         norm->y = vf_node_out(user, 0);
@@ -383,6 +419,8 @@ static bool written_out_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
     norm->y = out;
     norm->last = node;
     norm->is_decomposed = true;
+    if (is_uncentred(&match) && !has_own_divisor(&match, node))
+        return false;
     if (!set_axes(symbols, &match, norm) || !has_width_numbers(&match, norm, &is_sample) ||
         !set_bound_affine(&match, norm))
         return false;

@@ -166,8 +166,10 @@ VfStatus vf_repbn_run(VfRepBnPass *pass, VfErr *err)
     for (int32_t i = 0; i < N_SWEEP_MAX; i++) {
         int32_t n_edit = cx->journal->n_edit, n_refusal = cx->journal->n_refusal;
         VF_TRY(sweep(pass, false, err));
-        if (cx->journal->n_edit == n_edit && cx->journal->n_refusal == n_refusal)
-            return sweep(pass, true, err);
+        if (cx->journal->n_edit > n_edit || cx->journal->n_refusal > n_refusal)
+            continue;
+        VF_TRY(sweep(pass, true, err));
+        return vf_pass_refuse_in_functions(cx, vf_layer_norm_op, err);
     }
     return vf_fail(err, VF_INTERNAL, "pass '%s' does not come to an end", cx->pass);
 }

@@ -278,6 +278,9 @@ const char *vf_random_network(VfArena *arena, uint64_t seed)
     net.batch = 1 + pick(&net, 2);
     net.heads = 1 + pick(&net, 3);
     net.c = net.heads * (2 + 2 * pick(&net, 2));
+    /* A norm of two channels that are nearly alike makes anything of rounding. */
+    if (net.c < 4)
+        net.c = 4;
     net.n = 2 + pick(&net, 6);
     net.side = pick(&net, 3) == 0 ? 4 + 2 * pick(&net, 2) : 0;
     int64_t n = net.n, last = body(&net);

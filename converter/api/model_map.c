@@ -89,9 +89,40 @@ static void seed_between(Marks *marks, VfValue *result, VfValue *stop, bool with
     }
 }
 
+/* Does `value` come from `origin` in a few steps? */
+static bool comes_from(const VfValue *value, const VfValue *origin, int32_t steps)
+{
+    const VfNode *def = def_of(value);
+    if (value == origin)
+        return true;
+    for (int32_t i = 0; def != NULL && steps > 0 && i < def->n_in; i++)
+        if (vf_node_in(def, i) != NULL && comes_from(vf_node_in(def, i), origin, steps - 1))
+            return true;
+    return false;
+}
+
+/* Attention of other kinds works on scores and weights in ways of its own, also by layers. */
+static void seed_other(Marks *marks, const VfAttention *found, int32_t site, int32_t *n)
+{
+    enum { STEPS = 10 };
+    VfValue *weights = vf_node_out(found->norm_node, 0);
+    if (found->raw_scores != NULL && found->logits != NULL &&
+        comes_from(found->logits, found->raw_scores, STEPS))
+        seed_between(marks, found->logits, found->raw_scores, true, site, n);
+    if (found->value_node == NULL || weights == NULL)
+        return;
+    for (int32_t i = 0; i < found->value_node->n_in; i++) {
+        VfValue *value = vf_node_in(found->value_node, i);
+        if (value != NULL && value != weights && comes_from(value, weights, STEPS))
+            seed_between(marks, value, weights, true, site, n);
+    }
+}
+
 static VfStatus mark_attention(Marks *marks, const VfAttention *found)
 {
     int32_t n = 0, site = marks->n_site;
+    if (found->kind == VF_ATTENTION_OTHER)
+        seed_other(marks, found, site, &n); /* first: walks go through free nodes alone */
     seed(marks, found->norm_node, site, &n);
     seed(marks, found->score_node, site, &n);
     seed(marks, found->value_node, site, &n);
@@ -99,8 +130,6 @@ static VfStatus mark_attention(Marks *marks, const VfAttention *found)
         seed(marks, found->scale_node[i], site, &n);
     for (int32_t i = 0; i < found->n_term; i++)
         seed(marks, found->term[i].node, site, &n);
-    if (found->kind == VF_ATTENTION_OTHER && found->raw_scores != NULL && found->probs != NULL)
-        seed_between(marks, found->probs, found->raw_scores, true, site, &n);
     if (n == 0)
         return VF_OK;
     VfValue *stop[] = {found->q, found->k, found->v};

@@ -3,7 +3,8 @@
 #include "converter/draw/map_private.h"
 #include "converter/draw/parts.h"
 
-enum { PIECE_MAX = 24, PIECE_CUT = 12, ENTRY_MAX = 4 };
+/* Units of one row: blocks are kept whole longer than chains. */
+enum { BLOCK_MAX = 24, CHAIN_MAX = 10 };
 
 typedef struct Painter {
     const VfMap *map;
@@ -149,9 +150,10 @@ static VfStatus draw_piece(Painter *p, int32_t at)
 
 /* --- pieces --- */
 
-static int32_t pieces_of(int32_t n_unit)
+static int32_t pieces_of(const struct VfMapRow *row)
 {
-    return n_unit <= PIECE_MAX ? 1 : (n_unit + PIECE_CUT - 1) / PIECE_CUT;
+    bool is_whole = row->is_block && row->n_unit <= BLOCK_MAX;
+    return is_whole ? 1 : (row->n_unit + CHAIN_MAX - 1) / CHAIN_MAX;
 }
 
 static VfStatus cut_rows(Painter *p, VfMapPiece *piece)
@@ -166,8 +168,8 @@ static VfStatus cut_rows(Painter *p, VfMapPiece *piece)
     for (int32_t i = 0; i < map->n_unit; i++)
         unit[end[map->unit[i].row]++] = i;
     for (int32_t r = 0, n = 0; r < map->n_row; r++) {
-        int32_t all = map->row[r].n_unit, n_piece = pieces_of(all);
-        int32_t each = n_piece == 1 ? all : PIECE_CUT;
+        int32_t all = map->row[r].n_unit, n_piece = pieces_of(&map->row[r]);
+        int32_t each = (all + n_piece - 1) / n_piece;
         for (int32_t k = 0; k < n_piece; k++, n++) {
             int32_t left = all - k * each;
             piece[n] = (VfMapPiece){.row = r, .n_unit = left < each ? left : each,
@@ -195,7 +197,7 @@ VfStatus vf_map_draw(VfMap *map, VfMapPiece **piece, int32_t *n_piece)
     };
     *n_piece = 0;
     for (int32_t r = 0; r < map->n_row; r++)
-        *n_piece += pieces_of(map->row[r].n_unit);
+        *n_piece += pieces_of(&map->row[r]);
     *piece = VF_NEW_ARRAY(map->arena, VfMapPiece, (size_t)*n_piece);
     if (p.box == NULL || p.piece_of == NULL || p.first_edge == NULL || p.entry == NULL ||
         p.entry_at == NULL || *piece == NULL)

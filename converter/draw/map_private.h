@@ -41,7 +41,8 @@ typedef struct VfMap {
     int32_t n_row;
     struct VfMapRow {
         VfBytes label, heading;
-        int32_t n_unit; /* that are drawn */
+        int32_t n_unit;
+        bool is_block; /* it holds a residual sum */
     } *row;
 } VfMap;
 

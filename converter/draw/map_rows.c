@@ -258,7 +258,8 @@ static VfStatus label_row(const Rows *rows, const Row *row, int32_t at, int32_t 
 {
     VfArena *arena = rows->map->arena;
     VfErr *err = rows->map->err;
-    const char *word = at == 0 ? "stem" : at + 1 == n_row ? "head" : "transition";
+    const char *word = n_row == 1 ? "model" : at == 0 ? "stem" : at + 1 == n_row ? "head"
+                                                                               : "transition";
     VfBytes label = {"", 0};
     if (row->is_block && vf_scope_depth(row->scope) > 0)
         VF_TRY(vf_scope_label(arena, row->scope, true, &label, err));
@@ -337,6 +338,7 @@ static VfStatus make_rows(Rows *rows)
     map->n_row = n;
     for (int32_t i = 0; i < n; i++) {
         map->row[i].n_unit = row[i].n_unit;
+        map->row[i].is_block = row[i].is_block;
         VF_TRY(label_row(rows, &row[i], i, n, n_block, &map->row[i].label));
         n_block += row[i].is_block;
     }

@@ -93,6 +93,9 @@ static void join(VfMap *map, VfNode *node, int32_t number)
     map->unit_of[node->id] = number;
     unit->n_node++;
     unit->is_move &= unit->site < 0 && unit->sign == NULL && is_move(node);
+    for (int32_t i = 0; i < unit->n_note && note != NULL; i++)
+        if (strcmp(unit->note[i], note) == 0)
+            note = NULL; /* said */
     if (note != NULL && unit->n_note < 3)
         unit->note[unit->n_note++] = note;
 }

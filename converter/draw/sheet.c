@@ -69,6 +69,7 @@ VfStatus vf_sheet_svg(const VfDrawSheet *sheet, const VfSvgOptions *options, VfT
     VF_TRY(lay_out(&s, err));
     for (int32_t i = 0; i < sheet->n_row && options->has_legend; i++)
         vf_draw_svg_note_tones(sheet->row[i].drawing, is_seen);
+    is_seen[VF_TONE_CONTEXT] = false; /* boxes of it say what they are */
     double legend = vf_draw_svg_legend_height(is_seen);
     VfSvg svg = {.prefix = options->prefix == NULL ? "d" : options->prefix, .x = VF_SVG_MARGIN,
                  .y = VF_SVG_MARGIN, .text = text};

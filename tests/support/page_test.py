@@ -152,7 +152,7 @@ def check_names(browser, folder):
             const faults = [];
             const named = (e) => (e.getAttribute('aria-label') ?? e.textContent).trim() !== '' ||
                 e.labels?.length > 0;
-            for (const e of document.querySelectorAll('button, a, summary, input, [role=region]'))
+            for (const e of document.querySelectorAll('button, a, summary, input, [role=group]'))
                 if (!named(e)) faults.push(e.outerHTML.slice(0, 200));
             for (const e of document.querySelectorAll('svg[role=img]'))
                 if (!document.getElementById(e.getAttribute('aria-labelledby')))

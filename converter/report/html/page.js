@@ -34,7 +34,7 @@
   };
 
   const revealTarget = () => {
-    const target = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
+    const target = location.hash.length > 1 ? byId(location.hash.slice(1)) : null;
     if (target === null) return;
     reveal(target);
     const own = target.querySelector(':scope > details');

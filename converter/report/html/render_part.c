@@ -5,7 +5,7 @@
 #include "converter/report/html/render_parts.h"
 
 /* Sites of one reason, weights of a group, kinds of edits of a rule; more open on a click. */
-enum { SITES_SHOWN = 12, ROWS_OPEN = 8, KINDS_OPEN = 2 };
+enum { SITES_SHOWN = 12, ROWS_OPEN = 8, KINDS_OPEN = 6, FOLDED_KINDS_OPEN = 2 };
 
 /* --- places --- */
 
@@ -178,9 +178,10 @@ static void render_groups(VfHtml *html, const VfPagePart *part)
 {
     for (size_t i = 0, n; i < part->n_group; i += n) {
         n = count_alike(part, i);
-        if (n > KINDS_OPEN)
+        bool is_many = n > (part->is_folded ? FOLDED_KINDS_OPEN : KINDS_OPEN);
+        if (is_many)
             render_kinds(html, &part->group[i], n);
-        for (size_t k = 0; n <= KINDS_OPEN && k < n; k++)
+        for (size_t k = 0; !is_many && k < n; k++)
             render_group(html, &part->group[i + k]);
     }
 }

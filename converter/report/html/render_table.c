@@ -1,4 +1,6 @@
 /* Tables and figures. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "converter/report/html/render_parts.h"
@@ -80,7 +82,7 @@ static size_t render_rows(VfHtml *html, const VfPageTable *table)
 void vf_page_render_table(VfHtml *html, const VfPageTable *table)
 {
     vf_html_open(html, "div", "class", table->is_wide ? "scroll wide" : "scroll", "tabindex", "0",
-                 "role", "region", "aria-label",
+                 "role", "group", "aria-label",
                  table->caption != NULL ? table->caption : "table", NULL);
     vf_html_open(html, "table", NULL);
     if (table->caption != NULL)
@@ -92,11 +94,26 @@ void vf_page_render_table(VfHtml *html, const VfPageTable *table)
     vf_render_left_out(html, n, table->left_out == NULL ? "rows" : table->left_out);
 }
 
+/* The width that a drawing asks for, in pixels; 0: none. */
+static int width_of(VfBytes svg)
+{
+    static const char key[] = " width=\"";
+    const char *end = memchr(svg.data, '>', svg.size);
+    const char *at = end == NULL ? NULL
+                                 : memmem(svg.data, (size_t)(end - svg.data), key, sizeof key - 1);
+    return at == NULL ? 0 : atoi(at + sizeof key - 1);
+}
+
+/* The style sheet lets a drawing shrink a little before it scrolls, and needs its width for that.
+ */
 void vf_page_render_figure(VfHtml *html, const char *kind, VfBytes label, VfBytes svg)
 {
+    char style[32];
+    snprintf(style, sizeof style, "--w:%dpx", width_of(svg));
     vf_html_open(html, "figure", "class", kind, NULL);
     vf_html_element(html, "figcaption", label);
-    vf_html_open(html, "div", "class", "scroll", "tabindex", "0", "role", "region", NULL);
+    vf_html_open(html, "div", "class", "scroll", "tabindex", "0", "role", "group", "style",
+                 width_of(svg) > 0 ? style : NULL, NULL);
     vf_html_attr(html, "aria-label", label);
     vf_html_markup(html, svg);
     vf_html_close(html);

@@ -42,7 +42,8 @@ vitfold_layer(vf_ir passes/ir vf_kernels vf_base m)
 vitfold_layer(vf_match passes/match vf_ir vf_base m)
 vitfold_layer(vf_rewrite passes/rewrite vf_match vf_ir vf_base)
 vitfold_layer(vf_passes passes vf_rewrite vf_match vf_ir vf_kernels vf_base m)
-vitfold_layer(vf_data converter/data vf_kernels vf_base PkgConfig::LIBZIP PkgConfig::ZLIB m)
+vitfold_layer(vf_data converter/data vf_kernels vf_base PkgConfig::LIBZIP PkgConfig::LIBPNG
+    PkgConfig::LIBJPEG PkgConfig::ZLIB m)
 
 # The ONNX schema is compiled from the project's own description of the format. Generated code
 # is not held to the warnings of ours.
@@ -108,7 +109,8 @@ target_include_directories(vf_report PRIVATE ${VITFOLD_GENERATED})
 
 # The version of the sources, looked up at each build.
 string(CONCAT libraries "protobuf-c ${PROTOBUFC_VERSION}, openblas ${OPENBLAS_VERSION}, "
-    "libxml2 ${LIBXML2_VERSION}, libzip ${LIBZIP_VERSION}, zlib ${ZLIB_VERSION}, "
+    "libxml2 ${LIBXML2_VERSION}, libzip ${LIBZIP_VERSION}, libpng ${LIBPNG_VERSION}, "
+    "libjpeg ${LIBJPEG_VERSION}, zlib ${ZLIB_VERSION}, "
     "graphviz ${GRAPHVIZ_libgvc_VERSION}")
 add_custom_target(vf_version
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
@@ -127,7 +129,7 @@ foreach(layer IN LISTS VITFOLD_LAYERS)
     list(APPEND objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 set(VITFOLD_OUTSIDE PkgConfig::OPENBLAS PkgConfig::PROTOBUFC PkgConfig::LIBXML2 PkgConfig::ZLIB
-    PkgConfig::LIBZIP PkgConfig::GRAPHVIZ Threads::Threads m)
+    PkgConfig::LIBZIP PkgConfig::LIBPNG PkgConfig::LIBJPEG PkgConfig::GRAPHVIZ Threads::Threads m)
 foreach(kind STATIC SHARED)
     string(TOLOWER vitfold_${kind} target)
     add_library(${target} ${kind} ${objects})

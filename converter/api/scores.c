@@ -17,23 +17,6 @@ typedef struct Scoring {
     size_t row_bytes;
 } Scoring;
 
-static VfStatus find_input(Scoring *cx, VfErr *err)
-{
-    const VfGraph *graph = cx->model->ir->graph;
-    const VfValue **input = &cx->scores->input;
-    for (int32_t i = 0; i < graph->n_input; i++) {
-        if (!vf_is_required_input(graph->input[i]))
-            continue;
-        if (*input != NULL)
-            return vf_fail(err, VF_UNSUPPORTED, "eval needs a model with one input, this has %zu",
-                           vitfold_model_n_input(cx->model));
-        *input = graph->input[i];
-    }
-    if (*input == NULL)
-        return vf_fail(err, VF_UNSUPPORTED, "eval needs a model with one input, this has 0");
-    return VF_OK;
-}
-
 static VfStatus choose_batch(Scoring *cx, VfErr *err)
 {
     const VfValue *input = cx->scores->input;
@@ -53,22 +36,28 @@ static VfStatus choose_batch(Scoring *cx, VfErr *err)
     return VF_OK;
 }
 
-/* `n` samples from `first` on as one input; a fixed batch is filled up with the last sample. */
-static VfStatus make_batch(Scoring *cx, size_t first, size_t n, VitfoldData *in, VfErr *err)
+/* Memory for `n` samples as one input. */
+static VfStatus make_batch(const Scoring *cx, size_t n, VitfoldData *in, VfErr *err)
 {
     const VfArray *x = &cx->data->x;
-    size_t sample = cx->data->sample_bytes, n_in = cx->is_fixed ? cx->scores->batch : n;
     int64_t dims[VF_ARRAY_MAX_RANK];
     memcpy(dims, x->dims, (size_t)x->rank * sizeof *dims);
-    dims[0] = (int64_t)n_in;
+    dims[0] = (int64_t)(cx->is_fixed ? cx->scores->batch : n);
     VfArray array;
     void *data;
     VF_TRY(vf_array_new(&array, in->arena, x->dtype, x->rank, dims, &data, err));
-    for (size_t i = 0; i < n_in; i++) {
-        size_t from = first + (i < n ? i : n - 1);
-        memcpy((char *)data + i * sample, (const char *)x->data + from * sample, sample);
-    }
     return vf_data_put(in, cx->scores->input->name, &array, err);
+}
+
+/* Put `n` samples from `first` on into the batch; a fixed one is filled up with the last. */
+static VfStatus fill_batch(const Scoring *cx, size_t first, size_t n, char *to, VfErr *err)
+{
+    size_t sample = cx->data->sample_bytes, n_in = cx->is_fixed ? cx->scores->batch : n;
+    for (size_t i = 0; i < n; i++)
+        VF_TRY(vf_labelled_sample(cx->data, first + i, to + i * sample, err));
+    for (size_t i = n; i < n_in; i++)
+        memcpy(to + i * sample, to + (n - 1) * sample, sample);
+    return VF_OK;
 }
 
 static VfStatus find_output(const Scoring *cx, const VfSession *session, int32_t *output,
@@ -129,13 +118,13 @@ static VfStatus run_session(Scoring *cx, VitfoldData *in, size_t begin, size_t e
     VfSession session;
     size_t step = cx->scores->batch;
     VF_TRY(vf_session_open(cx->model, in, &cx->options->run, &session, err));
-    void *buffer = (void *)(uintptr_t)in->array[0].array.data;
+    char *buffer = (char *)(uintptr_t)in->array[0].array.data;
     VfStatus status = VF_OK;
     for (size_t first = begin; first < end && status == VF_OK; first += step) {
         size_t n = step < end - first ? step : end - first;
-        memcpy(buffer, (const char *)cx->data->x.data + first * cx->data->sample_bytes,
-               n * cx->data->sample_bytes);
-        status = run_batch(cx, &session, first, n, err);
+        status = fill_batch(cx, first, n, buffer, err);
+        if (status == VF_OK)
+            status = run_batch(cx, &session, first, n, err);
     }
     vf_session_close(&session);
     return status;
@@ -149,7 +138,7 @@ static VfStatus run_range(Scoring *cx, size_t begin, size_t end, VfErr *err)
         return VF_OK;
     VitfoldData *in = vitfold_data_new();
     VF_TRY_ALLOC(in, err);
-    VfStatus status = make_batch(cx, begin, n, in, err);
+    VfStatus status = make_batch(cx, n, in, err);
     if (status == VF_OK)
         status = run_session(cx, in, begin, end, err);
     vitfold_data_free(in);
@@ -163,7 +152,7 @@ VfStatus vf_scores_run(const VitfoldModel *model, const VfLabelled *data,
     Scoring cx = {.model = model, .data = data, .options = options, .progress = progress,
                   .arena = arena, .scores = scores, .n_sample = data->n_sample};
     *scores = (VfScores){0};
-    VF_TRY(find_input(&cx, err));
+    VF_TRY(vf_single_input(model, &scores->input, err));
     VF_TRY(choose_batch(&cx, err));
     if (options->n_sample > 0 && (size_t)options->n_sample < cx.n_sample)
         cx.n_sample = (size_t)options->n_sample;

@@ -2,9 +2,9 @@
 #ifndef VF_API_SCORES_H
 #define VF_API_SCORES_H
 
+#include "converter/api/labelled_open.h"
 #include "converter/api/progress.h"
 #include "converter/api/session.h"
-#include "converter/data/labelled.h"
 
 typedef struct VfScores {
     VfArray array;         /* [samples, classes] */

@@ -114,7 +114,8 @@ VfStatus vf_trial_open(VfTrial *trial, const VitfoldModel *model,
     if ((options->in == NULL) == (options->labelled == NULL))
         return vf_fail(err, VF_USAGE, "trials run on data or on labelled samples, on one of both");
     if (options->labelled != NULL)
-        VF_TRY(vf_labelled_read(arena, options->labelled, &trial->labelled, err));
+        VF_TRY(vf_labelled_open(arena, options->labelled, model, &options->eval, &trial->labelled,
+                                err));
     VF_TRY(vf_progress_tell(&trial->progress, err));
     return measure_original(trial, err);
 }

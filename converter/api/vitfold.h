@@ -14,7 +14,7 @@
  *
  * Here: models, tensors, running. vitfold_report.h, which this header includes: everything that
  * finds something out or changes a model and reports on it. vitfold_trial.h, included too: trying
- * out passes and sites.
+ * out models, passes and sites.
  */
 #ifndef VF_API_VITFOLD_H
 #define VF_API_VITFOLD_H

@@ -187,18 +187,6 @@ VITFOLD_API int vitfold_validate(const VitfoldModel *model, const VitfoldData *i
                                  const VitfoldRunOptions *options, VitfoldReport **report,
                                  VitfoldError *error);
 
-typedef struct VitfoldEvalOptions {
-    VitfoldRunOptions run;
-    int64_t batch;         /* samples a run; 0: as many as the model's input says, else 64 */
-    int64_t n_sample;      /* only the first; 0: all */
-    const char *output;    /* name of the output with the scores; NULL: the first */
-} VitfoldEvalOptions;
-
-/* Top-1 and top-5 on a labelled npz file (arrays x and y). */
-VITFOLD_API int vitfold_eval(const VitfoldModel *model, const char *path,
-                             const VitfoldEvalOptions *options, VitfoldReport **report,
-                             VitfoldError *error);
-
 typedef struct VitfoldBenchOptions {
     VitfoldRunOptions run;
     int64_t n_warmup, n_repeat; /* 0: 3 and 20 */

@@ -1,5 +1,5 @@
-/* The part of the public C interface that searches: for the pass and site that break a model, and
- * for the sites that do not.
+/* The part of the public C interface that tries models out on labelled data, and that searches: for
+ * the pass and site that break a model, and for the sites that do not.
  *
  * Each trial starts anew from the model's file and is measured against the original on the same
  * data. Rules for errors, options and reports are those of vitfold_report.h; vitfold.h includes
@@ -13,6 +13,26 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct VitfoldEvalOptions {
+    VitfoldRunOptions run;
+    int64_t batch;         /* samples a run; 0: as many as the model's input says, else 64 */
+    int64_t n_sample;      /* only the first; 0: all */
+    const char *output;    /* name of the output with the scores; NULL: the first */
+    /* Images of a folder: pieces of `size` where the model leaves it open; cut from the middle of
+     * the image with its short side made `resize` long (0: the piece is 7/8 of it); a byte v
+     * becomes (v / 255 - mean) / std, where std[0] == 0 with the usual ones of ImageNet, of one
+     * channel with 0 and 1. */
+    int64_t size, resize;
+    double mean[3], std[3];
+} VitfoldEvalOptions;
+
+/* Top-1 and top-5 on labelled data: an npz file (arrays x and y), or a folder with one folder for
+ * each class, which holds PNG or JPEG images, or npy arrays. Classes are numbered by the names of
+ * their folders if all are numbers, else in the order of the names. */
+VITFOLD_API int vitfold_eval(const VitfoldModel *model, const char *path,
+                             const VitfoldEvalOptions *options, VitfoldReport **report,
+                             VitfoldError *error);
 
 /* Told before each step of long work: `done` of `total` steps are over (the total may grow), the
  * next is about `what`. Other than 0: stop, with a report of what is known so far. */

@@ -114,6 +114,34 @@ typedef struct DataOptions {
     {"dim", "a symbolic dimension of random tensors (else 1)", VF_OPTION_LIST,                  \
      offsetof(Type, data.dim), .value = "NAME=N"}
 
+/* Labelled data and what is done to its images; for structs that hold one as `labelled`. */
+typedef struct LabelledWords {
+    const char *data, *mean, *std;
+    int64_t batch, n_sample, size, resize;
+} LabelledWords;
+
+#define CLI_LABELLED_ROWS(Type)                                                                 \
+    {"data", "labelled data: an npz file with x and y, or a folder with a folder for each class, " \
+     "of png or jpeg images, or npy arrays", VF_OPTION_STRING, offsetof(Type, labelled.data),   \
+     .letter = 'd', .value = "FILE.npz|DIR"},                                                   \
+    {"batch", "samples of --data a run; 0: what the model says, or 64", VF_OPTION_INT,          \
+     offsetof(Type, labelled.batch), "0", 0, 1e6},                                              \
+    {"samples", "only the first N of --data; 0: all", VF_OPTION_INT,                            \
+     offsetof(Type, labelled.n_sample), "0", 0, 1e15},                                          \
+    {"size", "images: height and width to feed where the model leaves them open", VF_OPTION_INT, \
+     offsetof(Type, labelled.size), "0", 0, 16384},                                             \
+    {"resize", "images: length of the short side before the middle is cut out; 0: the piece is " \
+     "7/8 of it", VF_OPTION_INT, offsetof(Type, labelled.resize), "0", 0, 16384},               \
+    {"mean", "images: taken from v/255, one number or one for each channel; else 0 of one "     \
+     "channel and the usual ones of ImageNet of three", VF_OPTION_STRING,                       \
+     offsetof(Type, labelled.mean), .value = "R,G,B"},                                          \
+    {"std", "images: then divided by this; given with --mean", VF_OPTION_STRING,                \
+     offsetof(Type, labelled.std), .value = "R,G,B"}
+
+/* What these words say, and the threads. */
+int cli_eval_options(const LabelledWords *words, int64_t n_thread, VitfoldEvalOptions *options,
+                     VfErr *err);
+
 #define CLI_THREADS_ROW(Type)                                                                   \
     {"threads", "threads to compute with; 0: one for each processor", VF_OPTION_INT,            \
      offsetof(Type, n_thread), "0", 0, 1024, .letter = 't'}

@@ -6,8 +6,8 @@
 typedef struct Options {
     CommonOptions common;
     DataOptions data;
-    TrialWords trial;
-    const char *passes, *recipe, *skip;
+    LabelledWords labelled;
+    const char *passes, *recipe, *skip, *calibration;
     VfOptionList metric, threshold;
     int64_t n_thread;
 } Options;
@@ -73,8 +73,9 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
 {
     const Options *options = given;
     CliTrial trial;
-    int status = cli_trial_open(cli, path->item[0], &options->data, &options->trial,
-                                options->n_thread, &trial, err);
+    TrialWords words = {&options->labelled, &options->data, options->calibration,
+                        options->n_thread};
+    int status = cli_trial_open(cli, path->item[0], &words, &trial, err);
     if (status == VITFOLD_OK)
         status = bisect(cli, options, &trial, err);
     cli_trial_close(&trial);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,4 +237,44 @@ bool cli_wants_color(int choice, int fd)
         return choice == 1;
     return isatty(fd) && (none == NULL || none[0] == '\0') &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+/* One number for all channels, or three with commas. */
+static VfStatus read_channels(const char *name, const char *word, double *value, VfErr *err)
+{
+    const char *at = word;
+    int n = 0;
+    for (bool is_more = true; is_more && n < 3; n++) {
+        char *end;
+        value[n] = strtod(at, &end);
+        if (end == at || !isfinite(value[n]))
+            break;
+        is_more = *end == ',';
+        at = is_more ? end + 1 : end;
+    }
+    if (*at != '\0' || at == word || at[-1] == ',' || (n != 1 && n != 3))
+        return vf_fail(err, VF_USAGE, "option '%s': '%s' is neither one number nor three", name,
+                       word);
+    for (; n < 3; n++)
+        value[n] = value[0];
+    return VF_OK;
+}
+
+int cli_eval_options(const LabelledWords *words, int64_t n_thread, VitfoldEvalOptions *options,
+                     VfErr *err)
+{
+    *options = (VitfoldEvalOptions){.run = {.n_thread = (int)n_thread}, .batch = words->batch,
+                                    .n_sample = words->n_sample, .size = words->size,
+                                    .resize = words->resize};
+    if (words->mean == NULL && words->std == NULL)
+        return VITFOLD_OK;
+    if (words->mean == NULL || words->std == NULL)
+        return (int)vf_fail(err, VF_USAGE, "options 'mean' and 'std' are given together");
+    VfStatus status = read_channels("mean", words->mean, options->mean, err);
+    if (status == VF_OK)
+        status = read_channels("std", words->std, options->std, err);
+    for (int c = 0; c < 3 && status == VF_OK; c++)
+        if (!(options->std[c] > 0))
+            status = vf_fail(err, VF_USAGE, "option 'std': '%s' is not above 0", words->std);
+    return (int)status;
 }

@@ -39,32 +39,30 @@ void cli_progress_end(CliProgress *progress)
     *progress = (CliProgress){0};
 }
 
-static int take_data(Cli *cli, const DataOptions *data, const TrialWords *words, CliTrial *trial,
-                     VfErr *err)
+static int take_data(Cli *cli, const TrialWords *words, CliTrial *trial, VfErr *err)
 {
-    if (words->labelled != NULL && cli_has_data(data))
+    const char *labelled = words->labelled->data;
+    if (labelled != NULL && cli_has_data(words->data))
         return (int)vf_fail(err, VF_USAGE, "labelled data and other inputs are given: one of both");
     int status = cli_samples(words->calibration, &trial->calibration, err);
-    if (status == VITFOLD_OK && words->labelled == NULL)
-        status = cli_data(cli, data, trial->model, true, &trial->in, NULL, err);
+    if (status == VITFOLD_OK && labelled == NULL)
+        status = cli_data(cli, words->data, trial->model, true, &trial->in, NULL, err);
+    trial->options.in = trial->in;
+    trial->options.labelled = labelled;
     return status;
 }
 
-int cli_trial_open(Cli *cli, const char *path, const DataOptions *data, const TrialWords *words,
-                   int64_t n_thread, CliTrial *trial, VfErr *err)
+int cli_trial_open(Cli *cli, const char *path, const TrialWords *words, CliTrial *trial,
+                   VfErr *err)
 {
     *trial = (CliTrial){0};
-    int status = cli_load(cli, path, &trial->model, err);
+    trial->options.progress = cli_progress;
+    trial->options.progress_user = &trial->progress;
+    int status = cli_eval_options(words->labelled, words->n_thread, &trial->options.eval, err);
     if (status == VITFOLD_OK)
-        status = take_data(cli, data, words, trial, err);
-    trial->options = (VitfoldTrialOptions){
-        .in = trial->in,
-        .labelled = words->labelled,
-        .eval = {.run = {.n_thread = (int)n_thread}, .batch = words->batch,
-                 .n_sample = words->n_sample},
-        .progress = cli_progress,
-        .progress_user = &trial->progress,
-    };
+        status = cli_load(cli, path, &trial->model, err);
+    if (status == VITFOLD_OK)
+        status = take_data(cli, words, trial, err);
     cli_progress_begin(cli, &trial->progress);
     return status;
 }

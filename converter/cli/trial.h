@@ -8,25 +8,23 @@
 
 #include "converter/cli/cli.h"
 
-typedef struct TrialWords {
-    const char *labelled, *calibration;
-    int64_t batch, n_sample;
-} TrialWords;
-
-/* For structs that hold a DataOptions as `data`, a TrialWords as `trial` and the threads as
- * `n_thread`. */
+/* For structs that hold a LabelledWords as `labelled`, a DataOptions as `data`, the path of samples
+ * as `calibration` and the threads as `n_thread`. */
 #define CLI_TRIAL_ROWS(Type)                                                                    \
-    {"data", "labelled data, as eval takes it, in place of the inputs below", VF_OPTION_STRING, \
-     offsetof(Type, trial.labelled), .letter = 'd', .value = "FILE.npz"},                       \
-    {"batch", "samples of --data a run; 0: what the model says, or 64", VF_OPTION_INT,          \
-     offsetof(Type, trial.batch), "0", 0, 1e6},                                                 \
-    {"samples", "only the first N of --data; 0: all", VF_OPTION_INT,                            \
-     offsetof(Type, trial.n_sample), "0", 0, 1e15},                                             \
+    CLI_LABELLED_ROWS(Type),                                                                    \
     CLI_DATA_ROWS(Type),                                                                        \
     {"calibration", "samples for passes that measure: arrays named as the model's inputs, or "  \
-     "'x' for the only one", VF_OPTION_STRING, offsetof(Type, trial.calibration),               \
+     "'x' for the only one", VF_OPTION_STRING, offsetof(Type, calibration),                     \
      .value = "FILE.npz"},                                                                      \
     CLI_THREADS_ROW(Type)
+
+/* What those rows hold. */
+typedef struct TrialWords {
+    const LabelledWords *labelled;
+    const DataOptions *data;
+    const char *calibration;
+    int64_t n_thread;
+} TrialWords;
 
 /* A line on standard error if that is a terminal. From begin to end the first Ctrl-C does not end
  * the program but makes the next call of the function ask to stop; a second one ends it at once.
@@ -50,8 +48,8 @@ typedef struct CliTrial {
 
 /* Load the model and its data, random where none is given, and begin the progress. To be closed
  * also after a failure. */
-int cli_trial_open(Cli *cli, const char *path, const DataOptions *data, const TrialWords *words,
-                   int64_t n_thread, CliTrial *trial, VfErr *err);
+int cli_trial_open(Cli *cli, const char *path, const TrialWords *words, CliTrial *trial,
+                   VfErr *err);
 void cli_trial_close(CliTrial *trial);
 
 #endif

@@ -33,6 +33,7 @@ VfStatus vf_labelled_read(VfArena *arena, const char *path, VfLabelled *data, Vf
     VF_TRY_ALLOC(label, err);
     for (size_t i = 0; i < y->count; i++)
         VF_TRY(read_label(y, i, path, &label[i], err));
-    *data = (VfLabelled){path, *x, label, y->count, y->count == 0 ? 0 : x->bytes / y->count};
+    *data = (VfLabelled){.path = path, .x = *x, .y = label, .n_sample = y->count,
+                         .sample_bytes = y->count == 0 ? 0 : x->bytes / y->count};
     return VF_OK;
 }

@@ -41,6 +41,8 @@ LIBRARIES = {
     "libxml/": re.compile(r"converter/(draw|report|api)/"),
     "graphviz/": re.compile(r"converter/draw/"),
     "zip.h": re.compile(r"converter/data/"),
+    "png.h": re.compile(r"converter/data/"),
+    "jpeglib.h": re.compile(r"converter/data/"),
     "jansson.h": re.compile(r"$^"),  # tests alone
 }
 

@@ -54,6 +54,15 @@ void vf_moved_json(VfJson *json, const VfMoved *moved);
 void vf_moved_head(VfTable *table);
 void vf_moved_cells(VfTable *table, const VfMoved *moved);
 
+/* Run `model` into a new list, which is the caller's also after a failure. */
+VfStatus vf_run_into(const VitfoldModel *model, const VitfoldData *in,
+                     const VitfoldRunOptions *options, VitfoldData **out, VfErr *err);
+
+/* The same with the other kernels: the reference ones sum in another order than BLAS. What that
+ * changes is noise. */
+VfStatus vf_run_reference(const VitfoldModel *model, const VitfoldData *in,
+                          VitfoldRunOptions options, VitfoldData **out, VfErr *err);
+
 /* Compare `got` with the reference `want` tensor by tensor: rows of `key` and of a table. `noise`
  * (may be NULL) are the values of `want` computed another way: the distance that means nothing.
  * `*n_differ` counts those beyond the judge's limits. */

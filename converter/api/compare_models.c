@@ -9,8 +9,8 @@ typedef struct Sides {
     VitfoldData *a, *b, *noise;
 } Sides;
 
-static VfStatus run_into(const VitfoldModel *model, const VitfoldData *in,
-                         const VitfoldRunOptions *options, VitfoldData **out, VfErr *err)
+VfStatus vf_run_into(const VitfoldModel *model, const VitfoldData *in,
+                     const VitfoldRunOptions *options, VitfoldData **out, VfErr *err)
 {
     *out = vitfold_data_new();
     VF_TRY_ALLOC(*out, err);
@@ -18,12 +18,11 @@ static VfStatus run_into(const VitfoldModel *model, const VitfoldData *in,
     return status == VF_OK ? VF_OK : vf_context(err, "model '%s'", model->path);
 }
 
-/* The reference kernels sum in another order than BLAS: what that changes is noise. */
-static VfStatus run_reference(const VitfoldModel *model, const VitfoldData *in,
-                              VitfoldRunOptions options, VitfoldData **out, VfErr *err)
+VfStatus vf_run_reference(const VitfoldModel *model, const VitfoldData *in,
+                          VitfoldRunOptions options, VitfoldData **out, VfErr *err)
 {
     options.reference = !options.reference;
-    return run_into(model, in, &options, out, err);
+    return vf_run_into(model, in, &options, out, err);
 }
 
 static void free_sides(Sides *sides)
@@ -121,10 +120,10 @@ static VfStatus compare(const VitfoldModel *a, const VitfoldModel *b, const Vitf
     run.save_all = options->per_node && b != NULL;
     vf_json_string(&report->json, "a", a->path);
     vf_json_string(&report->json, "b", b == NULL ? NULL : b->path);
-    VF_TRY(run_into(a, in, &run, &sides->a, err));
+    VF_TRY(vf_run_into(a, in, &run, &sides->a, err));
     if (b != NULL)
-        VF_TRY(run_into(b, in, &run, &sides->b, err));
-    VF_TRY(run_reference(a, in, run, &sides->noise, err));
+        VF_TRY(vf_run_into(b, in, &run, &sides->b, err));
+    VF_TRY(vf_run_reference(a, in, run, &sides->noise, err));
     if (run.save_all)
         VF_TRY(compare_nodes(a, sides, &judge, report, &n_differ, err));
     else if (b != NULL)
@@ -170,9 +169,9 @@ static VfStatus validate(const VitfoldModel *model, const VitfoldModel *original
     vf_json_string(&report->json, "exactness", vf_exactness_name(model->exactness));
     vf_text_printf(&report->out, "new against old on the same data; passes were %s\n",
                    vf_exactness_name(model->exactness));
-    VF_TRY(run_into(original, in, &running, &sides->a, err));
-    VF_TRY(run_into(model, in, &running, &sides->b, err));
-    VF_TRY(run_reference(original, in, running, &sides->noise, err));
+    VF_TRY(vf_run_into(original, in, &running, &sides->a, err));
+    VF_TRY(vf_run_into(model, in, &running, &sides->b, err));
+    VF_TRY(vf_run_reference(original, in, running, &sides->noise, err));
     VF_TRY(vf_compare_data(sides->b, sides->a, sides->noise, &judge, "outputs", report, &n_differ,
                            err));
     return finish(report, n_differ, err);

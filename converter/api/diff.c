@@ -6,9 +6,9 @@
 #include "converter/report/html/page_diff.h"
 #include "converter/report/html/render.h"
 
-/* What both models computed; b under the names of a. */
+/* What both models computed; b under the names of a, and a once more with other kernels. */
 typedef struct Runs {
-    VitfoldData *a, *b, *renamed;
+    VitfoldData *a, *b, *renamed, *noise;
 } Runs;
 
 /* The tensors of b that stand for values of a, under the names they have there. */
@@ -56,15 +56,16 @@ static VfStatus run_both(const VitfoldModel *a, const VitfoldModel *b,
     VitfoldRunOptions run = options->run;
     size_t ignored = 0;
     run.save_all = true;
-    VF_TRY((VfStatus)vitfold_run(a, options->in, runs->a, &run, err));
-    VF_TRY((VfStatus)vitfold_run(b, options->in, runs->b, &run, err));
+    VF_TRY(vf_run_into(a, options->in, &run, &runs->a, err));
+    VF_TRY(vf_run_into(b, options->in, &run, &runs->b, err));
+    VF_TRY(vf_run_reference(a, options->in, run, &runs->noise, err));
     VF_TRY(rename_tensors(diff, runs, err));
     VitfoldData *common = vitfold_data_new();
     VfStatus status = common == NULL ? vf_no_memory(err) : keep_common(runs, common, err);
     vf_text_string(&report->out, "how far common tensors moved\n");
     if (status == VF_OK)
-        status = vf_compare_data(runs->renamed, common, NULL, &tell, "moved", report, &ignored,
-                                 err);
+        status = vf_compare_data(runs->renamed, common, runs->noise, &tell, "moved", report,
+                                 &ignored, err);
     vitfold_data_free(common);
     return status;
 }
@@ -73,15 +74,13 @@ static VfStatus measure(const VitfoldModel *a, const VitfoldModel *b,
                         const VitfoldDiffOptions *options, const VfDiff *diff,
                         VitfoldReport *report, VfErr *err)
 {
-    Runs runs = {vitfold_data_new(), vitfold_data_new(), vitfold_data_new()};
-    VfStatus status = VF_OK;
-    if (runs.a == NULL || runs.b == NULL || runs.renamed == NULL)
-        status = vf_no_memory(err);
-    else
-        status = run_both(a, b, options, diff, report, &runs, err);
+    Runs runs = {.renamed = vitfold_data_new()};
+    VF_TRY_ALLOC(runs.renamed, err);
+    VfStatus status = run_both(a, b, options, diff, report, &runs, err);
     vitfold_data_free(runs.a);
     vitfold_data_free(runs.b);
     vitfold_data_free(runs.renamed);
+    vitfold_data_free(runs.noise);
     return status;
 }
 

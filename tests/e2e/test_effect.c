@@ -142,6 +142,20 @@ START_TEST(compare_tells_depth)
 }
 END_TEST
 
+START_TEST(diff_tells_noise)
+{
+    json_error_t error;
+    expect(0, "convert " MODEL " @o.onnx --passes fold-ln-affine");
+    const VfToolResult *result = expect(1, "diff " MODEL " @o.onnx --random 1 --json");
+    json_t *document = json_loads(result->out, 0, &error), *row;
+    size_t i, n_noise = 0;
+    json_array_foreach(json_object_get(document, "moved"), i, row)
+        n_noise += number_of(row, "noise_norm_rel") > 0;
+    ck_assert_uint_gt(n_noise, 20);
+    json_decref(document);
+}
+END_TEST
+
 START_TEST(mistakes)
 {
     const VfToolResult *result = expect(2, "convert " MODEL " @o.onnx --effect-svg @e.svg");
@@ -165,6 +179,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, follows_replaced_blocks);
     tcase_add_test(tests, report_and_plot);
     tcase_add_test(tests, compare_tells_depth);
+    tcase_add_test(tests, diff_tells_noise);
     tcase_add_test(tests, mistakes);
     suite_add_tcase(suite, tests);
     return suite;

@@ -14,9 +14,10 @@
  * Source     SLAB (arXiv 2405.11582), equation SLA
  *
  * Limits     masks are multiplied: those of keys alone to φ(K), others in the quadratic form only.
- *            They do not stop the convolution at the edge of a region. Causal masks are refused,
- *            and fused operators with caches. P is a table (heads, d, N_k); a file gives it as
- *            SLAB keeps it, (1, N_k, heads d)
+ *            They do not stop the convolution at the edge of a region. Causal ones are multiplied
+ *            where order=quadratic asks for it, without a convolution. Fused operators with caches
+ *            are refused. P is a table (heads, d, N_k); a file gives it as SLAB keeps it,
+ *            (1, N_k, heads d)
  */
 #include <string.h>
 

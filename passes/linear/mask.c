@@ -77,11 +77,25 @@ static const char *why_not_terms(const VfLinearSite *work)
     return NULL;
 }
 
+/* Two products cannot leave out later keys; where the scores are made a mask can. */
+static const char *why_not_causal(const VfLinearSite *work)
+{
+    if (!work->site->is_causal && work->site->mask != VF_MASK_CAUSAL)
+        return NULL;
+    if (work->options->order != VF_ORDER_QUADRATIC)
+        return "a causal mask needs running sums over the tokens, not two products: only "
+               "order=quadratic multiplies it";
+    return work->options->dwc != VF_DWC_OFF
+               ? "its mask is causal, but the convolution of V sees later tokens: use dwc=off"
+               : NULL;
+}
+
 const char *vf_linear_find_mask(VfLinearSite *work)
 {
     const VfAttention *site = work->site;
-    if (site->is_causal || site->mask == VF_MASK_CAUSAL)
-        return "a causal mask needs running sums over the tokens, not two products";
+    const char *why = why_not_causal(work);
+    if (why != NULL)
+        return why;
     if (site->n_term == VF_ATTENTION_TERM_MAX)
         return "too many terms are added to the scores to keep masks apart";
     work->mask = form_of(work);

@@ -71,8 +71,10 @@ static void check_outputs(VfModel *model, const Spelling *s, const char *words)
 /* Why the pass has to leave it alone, or NULL. */
 static const char *refusal_of(const Spelling *s, const char *words)
 {
-    if (s->mask == MASK_CAUSAL || s->mask == MASK_WINDOW)
-        return "a causal mask needs running sums over the tokens, not two products";
+    bool is_causal = s->mask == MASK_CAUSAL || s->mask == MASK_WINDOW;
+    if (is_causal && strstr(words, "order=quadratic") == NULL)
+        return "a causal mask needs running sums over the tokens, not two products: only "
+               "order=quadratic multiplies it";
     if (s->mask == MASK_PAIRS && strstr(words, "order=linear") != NULL)
         return "a mask of queries and keys can only be multiplied in the quadratic form";
     return NULL;

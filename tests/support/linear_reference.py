@@ -1,6 +1,6 @@
-"""Hold linearize-attention:dwc=off against the quadratic form of its definition.
+"""Hold linearize-attention without a convolution against the quadratic form of its definition.
 
-    linear_reference.py VITFOLD MODELS PREFIX
+    linear_reference.py VITFOLD MODELS PREFIX OPTIONS
 
 The reference is made of the original graph without the pass: between the two products of each
 Softmax stands Relu on both operands, what masks keep, and the sum over the keys, in double. Models
@@ -40,7 +40,8 @@ def score_product(softmax, made_by, const):
     while (node := made_by.get(name)) is not None:
         if node.op_type == "MatMul":
             return node, masks
-        fixed = [i for i in node.input if i in const]
+        terms = node.input[1:] if node.op_type == "Where" else node.input
+        fixed = [i for i in terms if i in const]
         if node.op_type not in ("Mul", "Div", "Add", "Cast", "Identity", "Where"):
             return None
         if node.op_type == "Add" and (not fixed or const[fixed[0]].min() <= MASK_LEVEL):
@@ -49,8 +50,7 @@ def score_product(softmax, made_by, const):
             if not (fixed and const[fixed[0]].max() <= MASK_LEVEL):
                 return None
             masks.append(node)
-        followed = node.input[1:] if node.op_type == "Where" else node.input
-        name = next(i for i in followed if i not in const)
+        name = next(i for i in terms if i not in const)
     return None
 
 
@@ -115,12 +115,12 @@ def make_reference(model):
     return n
 
 
-def rewrite(vitfold, path, folder):
+def rewrite(vitfold, path, words, folder):
     """Outputs of the rewritten model by name, and the number of sites it rewrote."""
     model, report, out = (os.path.join(folder, f) for f in ("m.onnx", "m.json", "m.npz"))
     inputs = path.replace(".onnx", ".inputs.npz")
     run = lambda *words: subprocess.run([vitfold, *words], check=True, capture_output=True)
-    run("convert", path, model, "-p", "linearize-attention:dwc=off", "--json=" + report)
+    run("convert", path, model, "-p", "linearize-attention:" + words, "--json=" + report)
     run("run", model, "--inputs", inputs, "--outputs", out)
     with open(report) as file:
         told = json.load(file)
@@ -130,13 +130,13 @@ def rewrite(vitfold, path, folder):
     return dict(np.load(out)), n
 
 
-def distance(vitfold, path, folder):
+def distance(vitfold, path, words, folder):
     """Largest difference in parts of the output range; None where there is no reference."""
     model = onnx.load(path)
     n_site = make_reference(model)
     if n_site == 0:
         return None
-    got, n_edit = rewrite(vitfold, path, folder)
+    got, n_edit = rewrite(vitfold, path, words, folder)
     if n_edit != n_site:
         return None
     options = onnxruntime.SessionOptions()
@@ -149,17 +149,17 @@ def distance(vitfold, path, folder):
     return max(np.abs(got[n] - w).max() / max(np.ptp(w), 1e-9) for n, w in zip(names, want))
 
 
-def main(vitfold, models, prefix):
+def main(vitfold, models, prefix, words):
     n_equal = n_out = n_far = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(glob.glob(os.path.join(models, prefix + "*.onnx"))):
-            far = distance(vitfold, path, folder)
+            far = distance(vitfold, path, words, folder)
             n_out += far is None
             n_equal += far is not None and far <= TOLERANCE
             if far is not None and not far <= TOLERANCE:
                 n_far += 1
                 print(f"{path}: {far:.2e} of the output range")
-    print(f"{n_equal} equal, {n_far} far, {n_out} without a reference")
+    print(f"{words}: {n_equal} equal, {n_far} far, {n_out} without a reference")
     return 0 if n_equal > 0 and n_far == 0 else 1
 
 

@@ -237,8 +237,10 @@ VfStatus vf_low_append_past(VfLower *cx, VfLowValue *past, VfLowValue **now, VfE
     VfLowValue *list[2] = {past, *now};
     if (past == NULL)
         return VF_OK;
-    if (past->rank != 4)
-        return vf_low_refuse(err, "a cache of %d axes", past->rank);
+    const int64_t *dims = (*now)->dims;
+    if (past->rank != 4 || past->dims[0] != dims[0] || past->dims[1] != dims[1] ||
+        past->dims[3] != dims[3])
+        return vf_low_refuse(err, "a cache of another form than the new keys or values");
     return vf_low_concat(cx, 2, list, 2, now, err);
 }
 

@@ -215,9 +215,9 @@ static VfStatus keep(Group *g, int32_t slot, VfLowValue **now, VfErr *err)
     int64_t n_row = g->n_past > g->n_total ? g->n_past : g->n_total;
     if (past == NULL)
         return VF_OK;
-    if (past->rank != 4 || past->dims[2] != g->n_past || past->dims[1] != g->groups ||
-        past->dims[3] != (*now)->dims[3])
-        return vf_low_refuse(err, "a cache of another form");
+    if (past->rank != 4 || past->dims[0] != (*now)->dims[0] || past->dims[1] != g->groups ||
+        past->dims[2] != g->n_past || past->dims[3] != (*now)->dims[3])
+        return vf_low_refuse(err, "a cache of another form than the new keys or values");
     if (g->x.first != NULL) {
         VF_TRY(vf_low_append_past(cx, past, now, err));
         VF_TRY(place_rows(g, *now, n_row, now, err));

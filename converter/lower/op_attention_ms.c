@@ -100,8 +100,8 @@ static VfStatus read_widths(const VfLowCall *call, int64_t all, int64_t size[3],
 static VfStatus keep_both(VfLower *cx, VfLowCall *call, VfLowAttention *x, VfErr *err)
 {
     VfLowValue *past = vf_low_in(call, 4), **part[2] = {&x->k, &x->v}, *list[2];
-    if (past != NULL && past->rank != 5)
-        return vf_low_refuse(err, "a cache of %d axes", past->rank);
+    if (past != NULL && (past->rank != 5 || past->dims[0] != 2))
+        return vf_low_refuse(err, "a cache of another form than the new keys or values");
     x->n_past = past != NULL ? past->dims[3] : 0;
     for (int32_t i = 0; i < 2; i++) {
         VfLowValue *own = NULL;

@@ -1,5 +1,7 @@
 /* Attention operators of com.microsoft. Expected values were computed with NumPy and agree with
  * ONNX Runtime 1.32. */
+#include <stdio.h>
+
 #include "tests/unit/lower/lower_case.h"
 #include "tests/support/check_main.h"
 
@@ -146,6 +148,45 @@ static const char *const case_table[][2] = {
      "}\n"},
 };
 
+/* The sentence, the node between operands q, p and c. */
+static const char *const refusal_table[][2] = {
+    {"9 tokens in all, of 1 queries and 2 earlier keys",
+     "GroupQueryAttention(q, q, q, c, c, n, nine) {kv_num_heads=2, num_heads=2}"},
+    {"a cache of another form than the new keys or values",
+     "GroupQueryAttention(q, q, q, p, p, n, three) {kv_num_heads=2, num_heads=2}"},
+    {"attribute sliding_window_cache",
+     "GroupQueryAttention(q, q, q, c, c, n, three) {kv_num_heads=2, num_heads=2, "
+     "sliding_window_cache=1}"},
+    {"a cache of another form than the new keys or values",
+     "MultiHeadAttention(q, q, q, _, _, _, p, p) {num_heads=2}"},
+    {"causal attention of 1 queries and 2 keys",
+     "MultiHeadAttention(q, two, two) {num_heads=2, unidirectional=1}"},
+};
+
+START_TEST(names_what_it_cannot_do)
+{
+    char text[1024];
+    LowerCase c;
+    VfBinding binding[16];
+    snprintf(text, sizeof text,
+             "model opset=17 opset com.microsoft=1\n"
+             "graph g (q: f32[2, 1, 8] = f32[2, 1, 8] splat 1,\n"
+             "    c: f32[2, 2, 2, 4] = f32[2, 2, 2, 4] splat 1,\n"
+             "    p: f32[1, 2, 2, 4] = f32[1, 2, 2, 4] splat 1,\n"
+             "    two: f32[2, 2, 8] = f32[2, 2, 8] splat 1) -> (y) {\n"
+             "    n = const i32[2] {2, 2}\n    nine = const i32[] {9}\n"
+             "    three = const i32[] {3}\n    y = com.microsoft::%s @here\n}\n",
+             refusal_table[_i][1]);
+    case_open(&c, text);
+    int32_t n = case_bind(&c, binding, false);
+    VfStatus status = vf_lower(c.model, n, binding, NULL, c.arena, &c.plan, NULL, &c.err);
+    ck_assert_int_eq(status, VF_UNSUPPORTED);
+    ck_assert_msg(strstr(c.err.text, refusal_table[_i][0]) != NULL, "%s", c.err.text);
+    ck_assert_ptr_nonnull(strstr(c.err.text, "'here'"));
+    case_close(&c);
+}
+END_TEST
+
 START_TEST(gives_the_expected_values)
 {
     case_check(case_table[_i][0], case_table[_i][1]);
@@ -158,6 +199,8 @@ static Suite *make_suite(void)
     TCase *tcase = tcase_create("cases");
     int n = (int)(sizeof case_table / sizeof *case_table);
     tcase_add_loop_test(tcase, gives_the_expected_values, 0, n);
+    n = (int)(sizeof refusal_table / sizeof *refusal_table);
+    tcase_add_loop_test(tcase, names_what_it_cannot_do, 0, n);
     suite_add_tcase(suite, tcase);
     return suite;
 }

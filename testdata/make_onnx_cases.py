@@ -17,6 +17,7 @@ tensor. Needs nothing but Python 3.
   plain.onnx      a Gemm and a Relu: the smallest model that does something
   patches.onnx    BatchNormalization and a Conv of 2 x 2 patches on an image of any size from 2 x 2
                   on: no size assumed for the open ones need fit
+  faults.onnx     one of each fault that `vitfold check` looks for, all in one graph
   outside_*.onnx  a Relu of x plus four floats of external data: good.bin (fine), dotdot and
                   absolute (paths that leave the folder), link and hard (names that a test makes
                   links), offset, length, shape and large (ranges that overflow or do not fit)
@@ -343,6 +344,25 @@ def patches_model():
         opset(8, "", 17))
 
 
+def faults_model():
+    nodes = [
+        node("Relu", ["late"], ["early"], name="unsorted"), node("Neg", ["x"], ["late"]),
+        node("Neg", ["x"], ["twice"]), node("Abs", ["x"], ["twice"], name="second"),
+        node("Neg", ["nowhere"], ["d"], name="dangling"),
+        node("Thing", ["x"], ["t"], name="stranger", domain="my.domain"),
+        node("Add", ["x"], ["a"], name="arity"),
+        node("Softmax", ["x"], ["s"], attr("axis", 1, f32(2, 1.5)), name="typed"),
+        node("Add", ["x", "five"], ["sh"], name="shapes"),
+        node("Neg", ["last"], ["first"], name="head"), node("Abs", ["first"], ["mid"], name="body"),
+        node("Neg", ["mid"], ["last"], name="tail"), node("Gelu", ["x"], ["g"], name="new"),
+    ]
+    return Msg(num(1, 8), sub(
+        7, *nodes, text(2, "faults"), tensor(5, FLOAT, [5], floats(0, 0, 0, 0, 0), name="five"),
+        tensor(5, FLOAT, [4], floats(0, 0, 0), name="short"), value_info(11, "x", FLOAT, [2, 3]),
+        value_info(12, "early", FLOAT, None), value_info(12, "lost", FLOAT, None)),
+        opset(8, "", 17))
+
+
 def loop_model():
     inner = Msg(node("Add", ["outer", "deep"], ["s"]), node("Mul", ["s", "w"], ["r"]),
                 text(2, "inner"), tensor(5, FLOAT, [1], floats(2), name="deep"),
@@ -390,6 +410,7 @@ def main():
         "encodings": encodings_model().bytes(), "loop": loop_model().bytes(),
         "ir3": small_model(3, [w, b]).bytes(), "default": small_model(8, [w]).bytes(),
         "plain": small_model(8, []).bytes(), "patches": patches_model().bytes(),
+        "faults": faults_model().bytes(),
     }
     cases.update({f"outside_{name}": model.bytes() for name, model in OUTSIDE.items()})
     os.makedirs(sys.argv[1], exist_ok=True)

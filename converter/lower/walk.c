@@ -267,6 +267,9 @@ static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
     if (function != NULL)
         return call_function(cx, call, function, err);
     const VfLowRow *row = vf_low_row(node->op);
+    if (node->domain.size == 0 && call->opset > VF_OPSET_NEWEST)
+        return vf_low_refuse(err, "newer than opset %d, up to which operators are known",
+                             (int)VF_OPSET_NEWEST);
     if (row == NULL)
         return vf_low_refuse(err, "the operator is not implemented");
     if (is_poisoned(call))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converter/onnx/reader.h"
+#include "passes/ir/infer.h"
 
 /* The bytes to read and what is known of them. */
 typedef struct Source {
@@ -112,14 +113,36 @@ VfStatus vf_onnx_import_memory(const void *data, size_t size, const char *name,
     return import(&source, name, options, model, err);
 }
 
-/* Read with faults collected; a model without any goes to the verifier. */
+static VfStatus add_faults(VfReader *reader, const VfFaults *more)
+{
+    for (int32_t i = 0; i < more->n; i++)
+        VF_TRY(vf_reader_fault(reader, VF_INVALID, "%s", more->text[i]));
+    return VF_OK;
+}
+
+/* Faults of what was read: operators, attributes and shapes, also behind faults of reading; names,
+ * order and uses where reading found none. */
+static VfStatus check_model(VfArena *scratch, VfReader *reader, VfErr *err)
+{
+    VfFaults more;
+    VfModel *model = reader->model;
+    if (reader->faults->n == 0)
+        VF_TRY(vf_verify(scratch, model, &more, err));
+    else
+        VF_TRY(vf_verify_nodes(scratch, model, &more, err));
+    VF_TRY(add_faults(reader, &more));
+    VF_TRY(vf_infer_check(model->graph, scratch, &more, err));
+    return add_faults(reader, &more);
+}
+
+/* Read with faults collected. */
 static VfStatus check_source(VfArena *arena, VfArena *scratch, const Source *source,
                              const VfImportOptions *options, VfFaults *faults, VfErr *err)
 {
     VfReader reader = {.faults = faults, .fault_arena = arena};
     VfStatus status = build(source, options, scratch, &reader, err);
-    if (status == VF_OK && faults->n == 0)
-        status = vf_verify(arena, reader.model, faults, err);
+    if (status == VF_OK)
+        status = check_model(scratch, &reader, err);
     /* Reading stopped at the largest number of faults that are kept: that is an answer. */
     if (status == VF_INVALID && faults->n > 0)
         status = VF_OK;

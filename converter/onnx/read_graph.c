@@ -136,6 +136,7 @@ static VfStatus read_nodes(VfReader *reader, VfGraph *graph, size_t n, Onnx__Nod
 {
     VfReaderGraph level = {graph, n, proto, 0, reader->current};
     VfValue *value;
+    int32_t n_fault = reader->faults != NULL ? reader->faults->n : 0;
     reader->current = &level;
     for (size_t i = 0; i < n; i++) {
         if (!vf_is_constant_node(proto[i]))
@@ -149,7 +150,9 @@ static VfStatus read_nodes(VfReader *reader, VfGraph *graph, size_t n, Onnx__Nod
             VF_TRY(vf_read_node(reader, graph, proto[level.at]));
     }
     reader->current = level.outer;
-    return VF_OK;
+    /* Nodes in a cycle are not sorted either, so without a fault there is none. */
+    return reader->faults != NULL && reader->faults->n > n_fault ? vf_read_cycles(reader, n, proto)
+                                                                 : VF_OK;
 }
 
 /* --- value_info --- */

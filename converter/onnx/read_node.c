@@ -42,6 +42,17 @@ static bool is_early(const VfReader *reader, const VfValue *value)
     return false;
 }
 
+/* After a collected fault: a nameless value in the operand's place, so that the node is not also
+ * said to lack it. */
+static VfStatus stand_in(VfReader *reader, VfValue **out)
+{
+    VfType unknown;
+    VF_TRY(vf_read_type(reader, NULL, "", &unknown));
+    *out = vf_graph_add_input(reader->current->graph, (VfBytes){"", 0}, unknown);
+    VF_TRY_ALLOC(*out, reader->err);
+    return VF_OK;
+}
+
 static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *owner,
                         VfValue **out)
 {
@@ -56,8 +67,9 @@ static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *
     const char *why = value != NULL || comes_later(reader, name)
                           ? "is used before the node that gives it: nodes are not sorted"
                           : "is not defined";
-    return vf_reader_fault(reader, VF_INVALID, "%s: operand '%s' %s", owner,
-                           vf_reader_show(reader, name), why);
+    VF_TRY(vf_reader_fault(reader, VF_INVALID, "%s: operand '%s' %s", owner,
+                           vf_reader_show(reader, name), why));
+    return stand_in(reader, out);
 }
 
 /* Node in the model with its operands; results get their names. */

@@ -82,6 +82,10 @@ VfStatus vf_read_tensor(VfReader *reader, const Onnx__TensorProto *proto, const 
 VfStatus vf_read_typed_data(VfReader *reader, const Onnx__TensorProto *proto, const char *owner,
                             VfTensor *tensor);
 
+/* read_cycle.c: a fault for each cycle of nodes that need each other's results, of one graph and
+ * through operands alone. Only for reading that collects faults. */
+VfStatus vf_read_cycles(VfReader *reader, size_t n, Onnx__NodeProto **node);
+
 /* read_attr.c: attributes of `node` (or defaults of a function when `node` is NULL) in order. */
 VfStatus vf_read_attrs(VfReader *reader, VfGraph *graph, VfNode *node, const char *owner,
                        size_t n, Onnx__AttributeProto **proto, VfAttr **first);

@@ -4,12 +4,13 @@
  * value; passes and the matcher read these. Lowering runs vf_infer_node itself, node by node,
  * with concrete shapes, to learn the shape of every result.
  *
- * Source: the ONNX operator documents, opsets 7 to 27.
+ * Source: the ONNX operator documents, opsets 7 to 28.
  */
 #ifndef VF_IR_INFER_H
 #define VF_IR_INFER_H
 
 #include "passes/ir/graph.h"
+#include "passes/ir/verify.h"
 
 /* What is known of one value. */
 typedef struct VfFact {
@@ -45,6 +46,11 @@ VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
  * are all constant and small (<= VF_CONTENT_MAX elements) get their contents by computing. May be
  * run again. */
 VfStatus vf_infer_graph(VfGraph *graph, const VfEvaluator *evaluator, VfErr *err);
+
+/* All contradictions that inference finds in the graph, one sentence for each node, added to
+ * `faults` in `arena`; results of such a node are unknown to those behind it. Nothing is kept in
+ * the graph, which need not be well formed but sorted. */
+VfStatus vf_infer_check(VfGraph *graph, VfArena *arena, VfFaults *faults, VfErr *err);
 
 /* The fact a value's type, tensor and content state. */
 VfFact vf_value_fact(const VfValue *value);

@@ -210,11 +210,42 @@ static VfStatus run_node(VfInferRun *run, const VfNode *node)
     return VF_OK;
 }
 
+/* A contradiction among those collected, once: bodies are visited more than once. */
+static VfStatus note_fault(VfInferRun *run)
+{
+    VfFaults *faults = run->faults;
+    for (int32_t i = 0; i < faults->n; i++)
+        if (strcmp(faults->text[i], run->err->text) == 0)
+            return VF_OK;
+    if (faults->n >= VF_FAULT_MAX)
+        return VF_OK;
+    const char *text = vf_arena_string(run->fault_arena, run->err->text);
+    VF_TRY_ALLOC(text, run->err);
+    VF_TRY(vf_arena_grow(run->fault_arena, (void **)&faults->text, &run->fault_capacity,
+                         (size_t)faults->n + 1, sizeof *faults->text, run->err));
+    faults->text[faults->n++] = text;
+    return VF_OK;
+}
+
+/* Results of a node that contradicts itself: what the file declares counts. */
+static void forget_results(VfInferRun *run, const VfNode *node)
+{
+    for (int32_t i = 0; i < node->n_out; i++)
+        if (node->out[i])
+            run->is_set[node->out[i]->id] = false;
+}
+
 VfStatus vf_infer_run_graph(VfInferRun *run, const VfGraph *graph)
 {
     for (const VfNode *node = graph->first_node; node; node = node->next) {
         run->budget--;
-        VF_TRY(run_node(run, node));
+        VfStatus status = run_node(run, node);
+        if (status != VF_INVALID || !run->faults) {
+            VF_TRY(status);
+            continue;
+        }
+        VF_TRY(note_fault(run));
+        forget_results(run, node);
     }
     return VF_OK;
 }
@@ -295,24 +326,42 @@ static VfStatus keep_graph(VfInferRun *run, VfGraph *graph)
     return VF_OK;
 }
 
+static VfStatus start_run(VfInferRun *run)
+{
+    size_t n = (size_t)run->model->n_value_id;
+    run->fact = VF_NEW_ARRAY(run->scratch, VfFact, n);
+    run->is_set = VF_NEW_ARRAY(run->scratch, bool, n);
+    run->is_visited = VF_NEW_ARRAY(run->scratch, bool, n);
+    run->budget = (int64_t)run->model->n_node_id * VISITS_PER_NODE + VISITS_SPARE;
+    return run->fact && run->is_set && run->is_visited ? VF_OK : vf_no_memory(run->err);
+}
+
 VfStatus vf_infer_graph(VfGraph *graph, const VfEvaluator *evaluator, VfErr *err)
 {
-    VfModel *model = graph->model;
     VfArena *scratch = vf_arena_new();
     VF_TRY_ALLOC(scratch, err);
-    size_t n = (size_t)model->n_value_id;
-    VfInferRun run = {.model = model, .scratch = scratch, .evaluator = evaluator, .err = err};
-    run.fact = VF_NEW_ARRAY(scratch, VfFact, n);
-    run.is_set = VF_NEW_ARRAY(scratch, bool, n);
-    run.is_visited = VF_NEW_ARRAY(scratch, bool, n);
-    run.budget = (int64_t)model->n_node_id * VISITS_PER_NODE + VISITS_SPARE;
-    VfStatus status = VF_OK;
-    if (!run.fact || !run.is_set || !run.is_visited)
-        status = vf_no_memory(err);
+    VfInferRun run = {.model = graph->model, .scratch = scratch, .evaluator = evaluator,
+                      .err = err};
+    VfStatus status = start_run(&run);
     if (status == VF_OK)
         status = vf_infer_run_graph(&run, graph);
     if (status == VF_OK)
         status = keep_graph(&run, graph);
     vf_arena_free(scratch);
     return status;
+}
+
+VfStatus vf_infer_check(VfGraph *graph, VfArena *arena, VfFaults *faults, VfErr *err)
+{
+    VfErr own;
+    VfArena *scratch = vf_arena_new();
+    VF_TRY_ALLOC(scratch, err);
+    VfInferRun run = {.model = graph->model, .scratch = scratch, .faults = faults,
+                      .fault_arena = arena, .err = &own};
+    *faults = (VfFaults){0, NULL};
+    VfStatus status = start_run(&run);
+    if (status == VF_OK)
+        status = vf_infer_run_graph(&run, graph);
+    vf_arena_free(scratch);
+    return status == VF_OK ? VF_OK : vf_fail(err, status, "%s", own.text);
 }

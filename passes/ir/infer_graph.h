@@ -20,6 +20,10 @@ typedef struct VfInferRun {
                            outside */
     int32_t depth;      /* of nested bodies */
     int64_t budget;     /* visits of nodes left; bodies are skipped when it is used up */
+    VfFaults *faults;   /* contradictions are collected here, in `fault_arena`; NULL: the first
+                         * ends the run */
+    VfArena *fault_arena;
+    size_t fault_capacity;
     VfErr *err;
 } VfInferRun;
 

@@ -61,6 +61,31 @@ VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr
     return vf_verify_functions(&v);
 }
 
+static VfStatus nodes_of_graph(VfVerify *v, const VfGraph *graph)
+{
+    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
+        VF_TRY(vf_verify_node(v, node));
+        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
+                VF_TRY(nodes_of_graph(v, attr->graph));
+            for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
+                VF_TRY(nodes_of_graph(v, attr->graphs[i]));
+        }
+    }
+    return VF_OK;
+}
+
+VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err)
+{
+    VfVerify v = {.arena = arena, .model = model, .faults = faults, .nodes_only = true, .err = err};
+    *faults = (VfFaults){0, NULL};
+    VF_TRY(prepare(&v));
+    VF_TRY(nodes_of_graph(&v, model->graph));
+    for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
+        VF_TRY(nodes_of_graph(&v, f->body));
+    return VF_OK;
+}
+
 static VfStatus verify_in(VfArena *arena, const VfModel *model, VfErr *err)
 {
     VfFaults faults;

@@ -9,6 +9,8 @@
 
 #include "passes/ir/graph.h"
 
+enum { VF_FAULT_MAX = 1000 }; /* of one kind that are kept: a broken file needs no more */
+
 typedef struct VfFaults {
     int32_t n;
     const char **text; /* one sentence each, in the arena given */
@@ -16,6 +18,10 @@ typedef struct VfFaults {
 
 /* VF_OK and n == 0: well formed. VF_OK with n > 0: faults found. Else out of memory. */
 VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
+
+/* Operators and attributes of all nodes alone, for a model whose reader found faults in names,
+ * order or domains, and noted them. */
+VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
 
 /* VF_INVALID with the first fault and their number as the sentence if there is any. */
 VfStatus vf_verify_all(const VfModel *model, VfErr *err);

@@ -29,6 +29,9 @@ static VfStatus check_count(VfVerify *v, const VfNode *node, const char *what, i
     if (max < 0)
         return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, needs at least %d", LABEL(node),
                                (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min);
+    if (min == max)
+        return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, takes %d", LABEL(node),
+                               (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min);
     return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, takes %d to %d", LABEL(node),
                            (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min,
                            (int)max);
@@ -66,7 +69,7 @@ static VfStatus check_operator(VfVerify *v, const VfNode *node)
 {
     int64_t opset = vf_graph_opset(node->graph, node->domain);
     const VfFunction *function = vf_node_function(node);
-    if (opset == 0 && function == NULL)
+    if (opset == 0 && function == NULL && !v->nodes_only)
         VF_TRY(vf_verify_fault(v, "node '%s' (#%d): domain '%.*s' of %.*s is not imported",
                                LABEL(node), (int)node->domain.size, node->domain.data,
                                (int)node->op_type.size, node->op_type.data));

@@ -25,6 +25,7 @@ typedef struct VfVerify {
     VfIntern *attr_name;      /* names of attributes, to find them twice on one node */
     int32_t *attr_owner;      /* by number of the name: id + 1 of the last node that has it */
     size_t attr_capacity;
+    bool nodes_only; /* what a reader notes is not noted again */
     VfErr *err;
 } VfVerify;
 

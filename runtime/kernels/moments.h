@@ -40,19 +40,21 @@ enum { VFK_MOMENT_LANES = 16 };
 #define VFK_MOMENTS(dtype, T) \
     VFK_RUN_SUM(run_sum_##dtype, T, v) \
     VFK_RUN_SUM(run_distance_##dtype, T, (v - centre) * (v - centre)) \
-    /* y = (x - shift) * scale + offset */ \
-    static inline void run_affine_##dtype(const T *x, T *y, int64_t n, T shift, T scale, \
+    /* y = (x - centre) * scale + offset. The centre is taken away in two parts: of numbers far \
+     * from 0 that lie close together its rounding would be most of the result. */ \
+    static inline void run_affine_##dtype(const T *x, T *y, int64_t n, double centre, T scale, \
                                           T offset) \
     { \
+        const T shift = (T)centre, rest = (T)(centre - (double)shift); \
         if (x == y) { \
             for (int64_t i = 0; i < n; i++) { \
-                y[i] = (y[i] - shift) * scale + offset; \
+                y[i] = ((y[i] - shift) - rest) * scale + offset; \
             } \
         } else { \
             const T *restrict from = x; \
             T *restrict to = y; \
             for (int64_t i = 0; i < n; i++) { \
-                to[i] = (from[i] - shift) * scale + offset; \
+                to[i] = ((from[i] - shift) - rest) * scale + offset; \
             } \
         } \
     }

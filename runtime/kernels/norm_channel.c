@@ -24,7 +24,7 @@
             const T *x = (const T *)args->in[0] + u * n; \
             const double mean = run_sum_##dtype(x, n, 0.0) / (double)n; \
             const double variance = run_distance_##dtype(x, n, mean) / (double)n; \
-            run_affine_##dtype(x, (T *)args->out[0] + u * n, n, (T)mean, \
+            run_affine_##dtype(x, (T *)args->out[0] + u * n, n, mean, \
                                (T)((double)scale[c] / sqrt(variance + params->eps)), bias[c]); \
         } \
     }
@@ -49,7 +49,7 @@
             } \
             const T scale = (T)(1.0 / (sqrt(distance / count) + params->eps)); \
             for (int64_t b = 0; b < params->batch; b++) { \
-                run_affine_##dtype(x + b * step, y + b * step, n, (T)mean, scale, (T)0); \
+                run_affine_##dtype(x + b * step, y + b * step, n, mean, scale, (T)0); \
             } \
         } \
     }
@@ -70,7 +70,7 @@
             const double root = sqrt(variance + params->eps); \
             for (int64_t m = 0; m < members; m++) { \
                 const int64_t c = params->per_group ? group : group * members + m; \
-                run_affine_##dtype(x + m * inner, y + m * inner, inner, (T)mean, \
+                run_affine_##dtype(x + m * inner, y + m * inner, inner, mean, \
                                    (T)((double)scale[c] / root), bias[c]); \
             } \
         } \

@@ -1,11 +1,11 @@
 #include "runtime/kernels/moments.h"
 
-/* y = (x - shift) * scale * weight + bias; weight and bias may be NULL. */
+/* y = (x - centre) * scale * weight + bias; moment: centre, scale; weight and bias may be NULL. */
 #define SCALED(dtype, T) \
-    static void scaled_##dtype(const T *x, T *y, int64_t n, const T moment[2], \
+    static void scaled_##dtype(const T *x, T *y, int64_t n, const double moment[2], \
                                const T *restrict weight, const T *restrict bias) \
     { \
-        run_affine_##dtype(x, y, n, moment[0], moment[1], (T)0); \
+        run_affine_##dtype(x, y, n, moment[0], (T)moment[1], (T)0); \
         for (int64_t i = 0; weight && i < n; i++) { \
             y[i] *= weight[i]; \
         } \
@@ -25,7 +25,7 @@
             const double mean = run_sum_##dtype(x, n, 0.0) / (double)n; \
             const double variance = run_distance_##dtype(x, n, mean) / (double)n; \
             const double inverse = 1.0 / sqrt(variance + params->eps); \
-            const T moment[2] = {(T)mean, (T)inverse}; \
+            const double moment[2] = {mean, inverse}; \
             scaled_##dtype(x, (T *)args->out[0] + row * n, n, moment, args->in[1], args->in[2]); \
             if (mean_out) { \
                 mean_out[row] = (T)mean; \
@@ -42,7 +42,7 @@
         for (int64_t row = args->begin; row < args->end; row++) { \
             const T *x = (const T *)args->in[0] + row * n; \
             const double square = run_distance_##dtype(x, n, 0.0) / (double)n; \
-            const T moment[2] = {(T)0, (T)(1.0 / sqrt(square + params->eps))}; \
+            const double moment[2] = {0.0, 1.0 / sqrt(square + params->eps)}; \
             scaled_##dtype(x, (T *)args->out[0] + row * n, n, moment, args->in[1], NULL); \
         } \
     }

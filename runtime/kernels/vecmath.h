@@ -176,10 +176,11 @@ static inline float vfk_gelu(float x)
     return x != x ? x : y;
 }
 
+/* x (1 + tanh u) / 2 = x sigmoid(2u), which does not cancel for negative u. */
 static inline float vfk_gelu_tanh(float x)
 {
-    float inner = 0.797884583f * (x + 0.0447149985f * (x * x * x));
-    return 0.5f * x * (1.0f + vfk_tanh(inner));
+    float twice = 1.59576917f * (x + 0.0447149985f * (x * x * x));
+    return x * vfk_sigmoid(twice);
 }
 
 static inline float vfk_softplus(float x)

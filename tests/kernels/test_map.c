@@ -5,32 +5,7 @@
 
 #include "runtime/kernels/map.h"
 #include "tests/kernels/kernel_case.h"
-
-static double ref_neg(double v) { return -v; }
-static double ref_sign(double v) { return v != v ? v : (v > 0) - (v < 0); }
-static double ref_relu(double v) { return v < 0 ? 0 : v; }
-static double ref_reciprocal(double v) { return 1 / v; }
-static double ref_sigmoid(double v) { return v < 0 ? exp(v) / (1 + exp(v)) : 1 / (1 + exp(-v)); }
-static double ref_gelu(double v) { return 0.5 * v * erfc(-v / sqrt(2.0)); }
-static double ref_softplus(double v) { return v > 0 ? v + log1p(exp(-v)) : log1p(exp(v)); }
-static double ref_softsign(double v) { return v / (1 + fabs(v)); }
-static double ref_silu(double v) { return v * ref_sigmoid(1.5 * v); }
-static double ref_mish(double v) { return v * tanh(ref_softplus(v)); }
-static double ref_leaky(double v) { return v < 0 ? 1.5 * v : v; }
-static double ref_elu(double v) { return v < 0 ? 1.5 * expm1(v) : v; }
-static double ref_selu(double v) { return 0.25 * (v > 0 ? v : 1.5 * expm1(v)); }
-static double ref_celu(double v) { return v < 0 ? 1.5 * expm1(v / 1.5) : v; }
-static double ref_thresholded(double v) { return v > 1.5 ? v : 0; }
-static double ref_affine(double v) { return 1.5 * v + 0.25; }
-static double ref_shrink(double v) { return v < -1.5 ? v + 0.25 : v > 1.5 ? v - 0.25 : 0; }
-static double clamp01(double v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
-static double ref_hard_sigmoid(double v) { return clamp01(1.5 * v + 0.25); }
-static double ref_hard_swish(double v) { return v * clamp01(v / 6 + 0.5); }
-
-static double ref_gelu_tanh(double v)
-{
-    return 0.5 * v * (1 + tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v)));
-}
+#include "tests/kernels/map_reference.h"
 
 /* alpha is 1.5 and beta 0.25 throughout. ulp: units of the last place allowed in f32; absolute:
  * error that is allowed in any case. */
@@ -87,14 +62,6 @@ static const struct Row {
 };
 
 static const VfkMapParams constants = {0, 1.5, 0.25};
-
-/* The place value of the last bit of `x` as a float. */
-static double last_place(double x)
-{
-    int exponent;
-    frexp(x, &exponent);
-    return ldexp(1.0, exponent - 24 < -149 ? -149 : exponent - 24);
-}
 
 START_TEST(test_f32)
 {

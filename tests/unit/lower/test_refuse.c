@@ -11,6 +11,9 @@ static const Refusal refusal_table[] = {
     {"operator my.thing (opset 1, f32), node 'n0': the operator is not implemented",
      "model opset=17 opset my=1\n"
      "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) { y = my::thing(x) @n0 }\n"},
+    {"operator Relu (opset 29, f32), node 'r': newer than opset 28",
+     "model opset=29\n"
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) { y = Relu(x) @r }\n"},
     {"node 'pad': mode 'mirror'",
      "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[3]) {\n"
      "    p = const i64[2] {1, 0}\n"

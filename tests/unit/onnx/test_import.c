@@ -209,6 +209,36 @@ START_TEST(test_check)
 }
 END_TEST
 
+/* One of each kind, in the order in which they are found. */
+START_TEST(test_check_kinds)
+{
+    static const char *const text[] = {
+        "tensor 'short': raw data of 12 bytes for a shape of 16",
+        "node 'unsorted' (Relu): operand 'late' is used before the node that gives it",
+        "node 'second' (Abs): the name 'twice' is defined twice",
+        "node 'dangling' (Neg): operand 'nowhere' is not defined",
+        "node 'stranger' (Thing): the model imports no opset of domain 'my.domain'",
+        "node 'head' (Neg): operand 'last' is used before",
+        "nodes in a cycle, each needs the one before: 'body' (Abs), 'tail' (Neg), 'head' (Neg)",
+        "output 'lost' is not defined",
+        "node 'arity' (#7): Add has 1 operands, takes 2",
+        "node 'typed' (#8): attribute 'axis' of Softmax is of type 1, not 2",
+        "node 'new' (#13): Gelu needs opset 20, the model imports 17",
+        "node 'shapes': Add of (f32[2, 3], f32[5]): shapes do not broadcast",
+    };
+    enum { N = sizeof text / sizeof text[0] };
+    VfArena *arena = vf_arena_new();
+    VfFaults faults;
+    ck_assert_int_eq(vf_onnx_check(arena, source_path("testdata/onnx/faults.onnx"), NULL, &faults,
+                                   NULL), VF_OK);
+    for (int i = 0; i < faults.n; i++)
+        ck_assert_msg(i < N && has_text(faults.text[i], text[i]), "fault %d: %s", i,
+                      faults.text[i]);
+    ck_assert_int_eq(faults.n, N);
+    vf_arena_free(arena);
+}
+END_TEST
+
 /* Attributes and nested things that text cannot say. */
 static void two_types(VfEmit *emit)
 {
@@ -297,6 +327,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, test_initializers_as_inputs, 0, 2);
     tcase_add_loop_test(tcase, test_faults, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(tcase, test_check);
+    tcase_add_test(tcase, test_check_kinds);
     tcase_add_loop_test(tcase, test_attr_faults, 0, 5);
     suite_add_tcase(suite, tcase);
     return suite;

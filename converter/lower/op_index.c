@@ -221,27 +221,26 @@ static VfStatus emit_scatter(VfLower *cx, const char *op, VfLowValue **in, const
     return vf_low_emit(cx, &emit, err);
 }
 
-static VfStatus scatter_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[3],
+static VfStatus scatter_operands(VfLower *cx, VfLowValue *const operand[3], VfLowValue *in[3],
                                  int64_t *index_bytes, VfErr *err)
 {
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
-    VF_TRY(index_operand(cx, call->in[1], &in[1], index_bytes, err));
-    VF_TRY(vf_low_dense(cx, call->in[2], &in[2], err));
+    VF_TRY(vf_low_dense(cx, operand[0], &in[0], err));
+    VF_TRY(index_operand(cx, operand[1], &in[1], index_bytes, err));
+    VF_TRY(vf_low_dense(cx, operand[2], &in[2], err));
     if (in[2]->dtype != in[0]->dtype)
         return vf_low_refuse(err, "updates of %s", vf_dtype_info(in[2]->dtype)->name);
     return VF_OK;
 }
 
-VfStatus vf_lower_scatter_elements(VfLower *cx, VfLowCall *call, VfErr *err)
+/* p: axis and reduction are set. */
+static VfStatus scatter_elements(VfLower *cx, const VfLowCall *call, VfLowValue *const operand[3],
+                                 VfkScatterElementsParams p, VfLowValue **out, VfErr *err)
 {
-    VfLowValue *in[3], *out;
-    VfkScatterElementsParams p = {0};
-    VF_TRY(scatter_operands(cx, call, in, &p.index_bytes, err));
-    VF_TRY(reduction_of(call, &p.reduction, err));
-    VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &p.axis, err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VfLowValue *in[3];
+    VF_TRY(scatter_operands(cx, operand, in, &p.index_bytes, err));
     if (in[0]->rank > VFK_MAX_RANK || in[1]->rank != in[0]->rank || in[2]->count != in[1]->count)
         return vf_low_refuse(err, "%d axes", in[0]->rank);
+    VF_TRY(vf_low_new(cx, in[0]->dtype, in[0]->rank, in[0]->dims, out, err));
     p.n = (int64_t)in[0]->count;
     p.rank = in[0]->rank;
     p.axis_dim = in[0]->dims[p.axis];
@@ -252,7 +251,22 @@ VfStatus vf_lower_scatter_elements(VfLower *cx, VfLowCall *call, VfErr *err)
             return vf_fail(err, VF_INVALID, "node '%s': more indices than data along axis %d",
                            vf_node_label(call->node), i);
     }
-    return emit_scatter(cx, "scatter_elements", in, &p, p.reduction == VFK_SCATTER_SET, out, err);
+    return emit_scatter(cx, "scatter_elements", in, &p, p.reduction == VFK_SCATTER_SET, *out, err);
+}
+
+VfStatus vf_low_scatter_along(VfLower *cx, const VfLowCall *call, VfLowValue *const operand[3],
+                              int32_t axis, VfLowValue **out, VfErr *err)
+{
+    const VfkScatterElementsParams p = {.axis = axis, .reduction = VFK_SCATTER_SET};
+    return scatter_elements(cx, call, operand, p, out, err);
+}
+
+VfStatus vf_lower_scatter_elements(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfkScatterElementsParams p = {0};
+    VF_TRY(reduction_of(call, &p.reduction, err));
+    VF_TRY(vf_low_axis(call, "axis", call->in[0]->rank, &p.axis, err));
+    return scatter_elements(cx, call, call->in, p, &call->out[0], err);
 }
 
 VfStatus vf_lower_scatter_nd(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -260,7 +274,7 @@ VfStatus vf_lower_scatter_nd(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowValue *in[3], *out;
     VfkScatterNdParams p = {0};
     Tuples t;
-    VF_TRY(scatter_operands(cx, call, in, &p.index_bytes, err));
+    VF_TRY(scatter_operands(cx, call->in, in, &p.index_bytes, err));
     VF_TRY(reduction_of(call, &p.reduction, err));
     VF_TRY(read_tuples(call, in[0], in[1], 0, &t, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));

@@ -366,3 +366,54 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_emit(cx, &emit, err));
     return vf_low_cast(cx, result, out->dtype, &call->out[0], err);
 }
+
+/* Coordinate of place i of n, from -1 to 1: of the pixels' middles, or of their outer ones. */
+static double grid_coordinate(int64_t i, int64_t n, bool is_aligned)
+{
+    if (!is_aligned)
+        return (2 * (double)i + 1) / (double)n - 1;
+    return n > 1 ? 2 * (double)i / (double)(n - 1) - 1 : -1;
+}
+
+/* Every place of the image, as rows (x, y, 1) or (x, y, z, 1). */
+static VfStatus affine_places(VfLower *cx, VfDtype dtype, int32_t n, const int64_t *size,
+                              bool is_aligned, VfLowValue **out, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    const int64_t dims[2] = {vf_low_product(size, 0, n), n + 1};
+    VF_TRY(vf_tensor_new(cx->arena, dtype, 2, dims, &tensor, &data, err));
+    for (int64_t i = 0; i < dims[0]; i++) {
+        int64_t left = i;
+        for (int32_t k = 0; k < n; k++) {
+            int64_t length = size[n - 1 - k];
+            vf_tensor_put_double(data, dtype, (size_t)(i * (n + 1) + k),
+                                 grid_coordinate(left % length, length, is_aligned));
+            left /= length;
+        }
+        vf_tensor_put_double(data, dtype, (size_t)(i * (n + 1) + n), 1);
+    }
+    return vf_low_const(cx, tensor, out, err);
+}
+
+/* theta, N x n x (n + 1), applied to each place of an image of the known size. */
+VfStatus vf_lower_affine_grid(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    static const int64_t perm[3] = {0, 2, 1};
+    VfLowValue *theta = call->in[0], *places, *y;
+    const int64_t *size;
+    int32_t n_size;
+    VF_TRY(vf_low_ints(cx, call, NULL, 1, &size, &n_size, err));
+    int32_t n = n_size - 2;
+    if (size == NULL || n < 2 || n > 3 || theta->rank != 3 || theta->dims[1] != n ||
+        theta->dims[2] != n + 1 || theta->dims[0] != size[0])
+        return vf_low_refuse(err, "a size of %d numbers", n_size);
+    bool is_aligned = vf_node_int(call->node, "align_corners") != 0;
+    VF_TRY(affine_places(cx, theta->dtype, n, size + 2, is_aligned, &places, err));
+    const int64_t dims[3] = {1, places->dims[0], n + 1};
+    VF_TRY(vf_low_reshape(cx, places, 3, dims, &places, err));
+    VfLowMatmul m = {.a = places, .alpha = 1};
+    VF_TRY(vf_low_permute(cx, theta, perm, &m.b, err));
+    VF_TRY(vf_low_matmul(cx, &m, &y, err));
+    return vf_low_reshape_to(cx, call, 0, y, err);
+}

@@ -26,6 +26,9 @@ VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32
 /* ONNX GatherElements; `call` is named in messages. */
 VfStatus vf_low_gather_elements(VfLower *cx, const VfLowCall *call, VfLowValue *x,
                                 VfLowValue *index, int32_t axis, VfLowValue **out, VfErr *err);
+/* ONNX ScatterElements without a reduction: data, indices, updates. */
+VfStatus vf_low_scatter_along(VfLower *cx, const VfLowCall *call, VfLowValue *const operand[3],
+                              int32_t axis, VfLowValue **out, VfErr *err);
 /* Uniform numbers in [0, 1) of the dims of `like`, f32 or f64, from the node's seed. */
 VfStatus vf_low_random_like(VfLower *cx, const VfLowCall *call, const VfLowValue *like,
                             VfLowValue **out, VfErr *err);

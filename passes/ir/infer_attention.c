@@ -230,3 +230,28 @@ VfStatus vf_infer_causal_conv(const VfInferCx *cx)
     vf_infer_set(cx, 1, dtype, 3, dims);
     return VF_OK;
 }
+
+/* Packed operands B T (heads * size); the state is B, heads of keys, key size, value size. */
+VfStatus vf_infer_linear_attention(const VfInferCx *cx)
+{
+    int64_t heads = vf_node_int(cx->node, "q_num_heads");
+    int64_t groups = vf_node_int(cx->node, "kv_num_heads");
+    VfDtype dtype = vf_infer_dtype_of(cx, 0), state = vf_infer_dtype_of(cx, 3);
+    if (heads < 1 || groups < 1)
+        return vf_infer_fail(cx, "%lld and %lld heads", (long long)heads, (long long)groups);
+    for (int32_t slot = 0; slot < 3; slot++)
+        VF_TRY(vf_infer_need_rank(cx, slot, 3, 3));
+    VfDim *dims = vf_infer_new_dims(cx, 3), *kept = vf_infer_new_dims(cx, 4);
+    VF_TRY_ALLOC(dims, cx->err);
+    VF_TRY_ALLOC(kept, cx->err);
+    VfDim value = vf_infer_over(cx, vf_infer_dim_of(cx, 2, 2), groups);
+    dims[0] = kept[0] = vf_infer_dim_of(cx, 0, 0);
+    dims[1] = vf_infer_dim_of(cx, 0, 1);
+    dims[2] = vf_infer_times(cx, value, heads);
+    kept[1] = vf_dim(groups);
+    kept[2] = vf_infer_over(cx, vf_infer_dim_of(cx, 1, 2), groups);
+    kept[3] = value;
+    vf_infer_set(cx, 0, dtype, 3, dims);
+    vf_infer_set(cx, 1, state == VF_UNDEFINED ? dtype : state, 4, kept);
+    return VF_OK;
+}

@@ -307,8 +307,8 @@ static VfStatus lay_out(VfArena *arena, Layout *layout, VfDrawLayout *out, VfErr
         status = read_layout(arena, layout, out, err);
         gvFreeLayout(layout->gvc, layout->root);
     } else {
-        status = vf_fail(err, VF_IO, "cannot lay out a drawing: graphviz has no working 'dot' "
-                                     "layout (its plugins are listed by 'dot -c')");
+        status = vf_fail(err, VF_IO, "cannot lay out a drawing: Graphviz finds no layout "
+                                     "'dot' ('dot -c' makes its list of plugins)");
     }
     agclose(layout->root);
     return status;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/draw/layout.h"
+
 typedef struct Part {
     const VfDrawPart *ask;
     const VfModel *model;
@@ -213,6 +215,9 @@ VfStatus vf_drawing_of_part(VfArena *arena, const VfDrawPart *ask, VfDrawing **d
     Part part = {.ask = ask, .drawing = vf_drawing_new(arena, ask->title), .err = err};
     VF_TRY_ALLOC(part.drawing, err);
     *drawing = part.drawing;
+    if (ask->n_node > VF_DRAW_BOX_MAX)
+        return vf_fail(err, VF_UNSUPPORTED, "cannot draw %d nodes in one drawing: at most %d",
+                       ask->n_node, VF_DRAW_BOX_MAX);
     for (int32_t i = 0; i < ask->n_node; i++) {
         part.model = ask->node[i]->graph->model;
         VF_TRY(add_node(&part, ask->node[i], false));

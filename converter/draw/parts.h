@@ -45,7 +45,7 @@ typedef struct VfDrawPart {
     const VfDrawSwap *swap;
 } VfDrawPart;
 
-/* In `arena`. */
+/* In `arena`. VF_UNSUPPORTED: more nodes than one drawing takes (layout.h). */
 VfStatus vf_drawing_of_part(VfArena *arena, const VfDrawPart *part, VfDrawing **drawing,
                             VfErr *err);
 

@@ -61,6 +61,13 @@ refused() {
     [ $status = 2 ] && grep -q "$words" message || fail "$*: status $status: $(cat message)"
 }
 
+# Without its plugins Graphviz lays nothing out: status 6, and no file.
+mkdir empty
+status=0
+GVBINDIR=$folder/empty "$vitfold" inspect "$model" --graph svg -o none.svg 2>message || status=$?
+[ $status = 6 ] && grep -q "Graphviz finds no layout 'dot'" message && [ ! -e none.svg ] ||
+    fail "no plugins: status $status: $(cat message)"
+
 refused "takes one model" "$model" "$model" --graph svg
 refused "takes one model" "$model" --graph dot --json
 refused "takes one model" "$model" --graph dot --signal

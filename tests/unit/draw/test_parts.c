@@ -1,5 +1,6 @@
 #include "converter/draw/parts.h"
 
+#include "converter/draw/layout.h"
 #include "tests/unit/draw/draw_case.h"
 
 static VfModel *model;
@@ -119,6 +120,18 @@ START_TEST(test_many_users)
 }
 END_TEST
 
+START_TEST(test_too_many)
+{
+    model = typed_model(block);
+    const VfNode *node[VF_DRAW_BOX_MAX + 1] = {find_def(model, "y")};
+    VfDrawPart part = {.n_node = VF_DRAW_BOX_MAX + 1, .node = node};
+    VfDrawing *drawing;
+    VfErr err = {.status = VF_OK};
+    ck_assert_int_eq(vf_drawing_of_part(arena, &part, &drawing, &err), VF_UNSUPPORTED);
+    ck_assert_str_eq(err.text, "cannot draw 601 nodes in one drawing: at most 600");
+}
+END_TEST
+
 START_TEST(test_whole)
 {
     model = typed_model(
@@ -146,6 +159,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_tints);
     tcase_add_test(tcase, test_removed);
     tcase_add_test(tcase, test_many_users);
+    tcase_add_test(tcase, test_too_many);
     tcase_add_test(tcase, test_whole);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -177,7 +177,16 @@ static VfStatus validate(const VitfoldModel *model, const VitfoldModel *original
     return finish(report, n_differ, err);
 }
 
-int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,
+/* For the summary. */
+static VfStatus keep_check(VitfoldModel *model, const VitfoldReport *report, VfErr *err)
+{
+    char *copy = vf_arena_copy(model->arena, report->document.data, report->document.size);
+    VF_TRY_ALLOC(copy, err);
+    model->check = (VfBytes){copy, report->document.size};
+    return VF_OK;
+}
+
+int vitfold_validate(VitfoldModel *model, const VitfoldData *in,
                      const VitfoldRunOptions *options, VitfoldReport **result, VitfoldError *err)
 {
     static const VitfoldRunOptions defaults;
@@ -194,5 +203,13 @@ int vitfold_validate(const VitfoldModel *model, const VitfoldData *in,
         vitfold_model_free(original);
     }
     free_sides(&sides);
-    return (int)vf_report_finish(report, status, result, err);
+    status = vf_report_finish(report, status, result, err);
+    if (status != VF_OK && status != VF_DIFFERS)
+        return (int)status;
+    VfStatus kept = keep_check(model, *result, err);
+    if (kept == VF_OK)
+        return (int)status;
+    vitfold_report_free(*result);
+    *result = NULL;
+    return (int)kept;
 }

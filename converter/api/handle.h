@@ -29,6 +29,7 @@ struct VitfoldModel {
     VfRecipe *recipe;      /* of the last transform, or NULL */
     bool has_implied;      /* its default passes were not named one by one */
     VfExactness exactness; /* the least exact of the passes that edited */
+    VfBytes check; /* JSON of the last vitfold_validate, in `arena`; empty: none */
     struct VfEffect *effect; /* of the last transform (api/effect.h); NULL: not measured */
 };
 

@@ -150,6 +150,10 @@ static void print_sides(const VitfoldModel *model, const VfInspection *side,
     if (model->journal != NULL)
         vf_refusals_text(model->journal, &report->out);
     print_idle(model, &report->out);
+    if (model->check.size > 0)
+        vf_json_document(&report->json, "check", model->check);
+    else
+        vf_json_null(&report->json, "check");
     vf_effect_json(model->effect, &report->json);
     vf_effect_text(model->effect, report->arena, &report->out);
 }

@@ -209,6 +209,9 @@ static int validate(Conversion *cx, VfErr *err)
     int shown = is_shown ? cli_print(text, size, err) : VITFOLD_OK;
     if (shown == VITFOLD_OK && is_shown)
         shown = cli_print("\n", 1, err);
+    /* The table, which repeats it, does not come when it failed. */
+    if (status == VITFOLD_DIFFERS && cx->cli->common->json.is_given)
+        shown = cli_show(cx->cli, report, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }

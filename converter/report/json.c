@@ -133,3 +133,18 @@ void vf_json_null(VfJson *json, const char *key)
     begin_item(json, key);
     vf_text_string(&json->text, "null");
 }
+
+/* Strings hold no line ends, so every line end of a document is between its values. */
+void vf_json_document(VfJson *json, const char *key, VfBytes document)
+{
+    begin_item(json, key);
+    size_t size = document.size;
+    while (size > 0 && document.data[size - 1] == '\n')
+        size--;
+    for (size_t i = 0; i < size; i++) {
+        if (document.data[i] == '\n')
+            new_line(json);
+        else
+            vf_text_char(&json->text, document.data[i]);
+    }
+}

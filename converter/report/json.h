@@ -42,4 +42,7 @@ void vf_json_double(VfJson *json, const char *key, double value);
 void vf_json_bool(VfJson *json, const char *key, bool value);
 void vf_json_null(VfJson *json, const char *key);
 
+/* A document finished by vf_json_finish as one value, indented to its place. */
+void vf_json_document(VfJson *json, const char *key, VfBytes document);
+
 #endif

@@ -65,6 +65,7 @@ report "0|1" bisect "$model" --passes softmax-to-relu --data "$mnist/test_500.np
     --metric accuracy --threshold 0.99
 report "0|1" sensitivity "$model" --pass softmax-to-relu --data "$mnist/test_500.npz" --samples 64
 report 0 sensitivity "$model" --pass fuse-gelu --random 1
+report 0 convert "$model" "$work/checked.onnx" --check
 report 0 passes
 report 0 passes --operators
 report 0 passes progressive-norm --schedule 10

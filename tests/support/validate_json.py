@@ -3,7 +3,7 @@
 
     validate_json.py SCHEMA_FOLDER DOCUMENT.json...
 
-Every schema of the folder must be met by at least one document.
+A document may hold others. Every schema of the folder must be met by at least one document.
 """
 import json
 import pathlib
@@ -21,15 +21,25 @@ def load_schemas(folder):
     return schemas
 
 
+def documents_in(value):
+    """The documents within a document, itself first."""
+    if isinstance(value, dict) and "schema" in value:
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    for part in parts:
+        yield from documents_in(part)
+
+
 def faults_of(path, schemas, met):
     try:
-        document = json.loads(path.read_text())
-        validator = schemas[document["schema"]]
+        found = list(documents_in(json.loads(path.read_text())))
+        pairs = [(document, schemas[document["schema"]]) for document in found]
     except (ValueError, KeyError, TypeError) as error:
         return [f"{path.name}: no document of a known schema: {error!r}"]
-    met.add(document["schema"])
-    return [f"{path.name}: {error.json_path}: {error.message[:200]}"
-            for error in validator.iter_errors(document)]
+    met.update(document["schema"] for document in found)
+    faults = [f"{path.name}: {error.json_path}: {error.message[:200]}"
+              for document, validator in pairs for error in validator.iter_errors(document)]
+    return faults if found else [f"{path.name}: no document"]
 
 
 def main():

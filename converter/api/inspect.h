@@ -38,6 +38,9 @@ void vf_inspection_misfit(const VfInspection *inspection, VfText *text);
 /* Several models as columns. */
 void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text);
 
+/* A model before and after, as columns: the facts of vf_inspection_fact. */
+void vf_sides_text(const VfInspection side[2], VfArena *arena, VfText *text);
+
 /* Append fact `i` to `text` and return what it is about; NULL past the last. `*number` is what can
  * be compared, NaN for none. */
 const char *vf_inspection_fact(const VfInspection *inspection, size_t i, VfText *text,

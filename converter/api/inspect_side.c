@@ -226,23 +226,42 @@ static size_t common_folder(const VfInspection *inspection, size_t n)
     return common;
 }
 
-static void put_table(Side *side, const VfBytes *most, size_t n_most, VfText *text)
+static void put_facts(Side *side)
 {
-    char align[VF_TABLE_MAX_COLUMNS + 1] = "l";
-    VfTable table;
-    memset(align + 1, 'r', side->n);
-    vf_table_init(&table, side->arena, align);
-    side->table = &table;
-    vf_table_printf(&table, "%s", "");
-    for (size_t i = 0; i < side->n; i++)
-        vf_table_cell(&table, vf_bytes(side->inspection[i].title + side->n_folder));
-    put_row(side, "opset", cell_opset);
-    put_row(side, "input", cell_input);
     for (size_t r = 0; r < sizeof row / sizeof row[0]; r++)
         put_row(side, row[r].name, row[r].print);
+}
+
+static void begin_table(Side *side, VfTable *table)
+{
+    static const char align[] = "lrrrrrr"; /* BESIDE columns and their names */
+    vf_table_init(table, side->arena, align);
+    table->n_column = (int)side->n + 1;
+    side->table = table;
+    vf_table_printf(table, "%s", "");
+    for (size_t i = 0; i < side->n; i++)
+        vf_table_cell(table, vf_bytes(side->inspection[i].title + side->n_folder));
+}
+
+static void put_table(Side *side, const VfBytes *most, size_t n_most, VfText *text)
+{
+    VfTable table;
+    begin_table(side, &table);
+    put_row(side, "opset", cell_opset);
+    put_row(side, "input", cell_input);
+    put_facts(side);
     for (size_t i = 0; i < n_most; i++)
         put_work(side, most[i]);
     vf_table_print(&table, 0, text);
+}
+
+static void put_misfits(const VfInspection *inspection, size_t n, VfText *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!inspection[i].has_cost) {
+            vf_text_printf(text, "%s: ", inspection[i].title);
+            vf_inspection_misfit(&inspection[i], text);
+        }
 }
 
 void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *arena, VfText *text)
@@ -256,9 +275,16 @@ void vf_inspections_text(const VfInspection *inspection, size_t n, VfArena *aren
         vf_text_string(text, i == 0 ? "" : "\n");
         put_table(&side, most, n_most, text);
     }
-    for (size_t i = 0; i < n; i++)
-        if (!inspection[i].has_cost) {
-            vf_text_printf(text, "%s: ", inspection[i].title);
-            vf_inspection_misfit(&inspection[i], text);
-        }
+    put_misfits(inspection, n, text);
+}
+
+/* Inputs are no row: those of the transformed model have sizes now that its file has not. */
+void vf_sides_text(const VfInspection side[2], VfArena *arena, VfText *text)
+{
+    VfTable table;
+    Side both = {.inspection = side, .n = 2, .arena = arena};
+    begin_table(&both, &table);
+    put_facts(&both);
+    vf_table_print(&table, 0, text);
+    put_misfits(side, 2, text);
 }

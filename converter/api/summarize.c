@@ -146,7 +146,7 @@ static void print_sides(const VitfoldModel *model, const VfInspection *side,
         vf_refusals_json(model->journal, &report->json);
     json_side(&report->json, "before", &side[0]);
     json_side(&report->json, "after", &side[1]);
-    vf_inspections_text(side, 2, report->arena, &report->out);
+    vf_sides_text(side, report->arena, &report->out);
     if (model->journal != NULL)
         vf_refusals_text(model->journal, &report->out);
     print_idle(model, &report->out);

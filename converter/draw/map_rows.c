@@ -12,7 +12,7 @@ enum { ROW_UNIT_MAX = 24 };
  * that ends it. */
 typedef struct Part {
     int32_t n_unit;
-    bool has_attention, has_layer, is_branch;
+    bool has_attention, has_layer, is_last;
     VfBytes scope;
     bool has_scope;
     int32_t last_sum; /* last residual joint, or -1 */
@@ -91,7 +91,7 @@ static int32_t shortcut_start(Rows *rows, int32_t unit, int32_t branch)
     enum { STEPS = 3 };
     for (int i = 0; i < STEPS && is_passage(rows, unit); i++) {
         unit = rows->map->edge[rows->first_edge[unit]].from;
-        if (unit < 0)
+        if (unit < 0 || tone_of(rows->map, unit) == VF_TONE_PRODUCT)
             return -1;
         if (!reads(rows, branch, unit) && leads_to(rows, unit, branch))
             return unit;
@@ -189,10 +189,8 @@ static VfStatus find_parts(Rows *rows)
     for (int32_t i = 0; i < map->n_unit; i++)
         if (map->unit[i].is_residual)
             mark_lead(rows, i, is_lead);
-    for (int32_t i = 0; i < rows->n_part; i++) {
-        rows->part[i].is_branch = i % 2 == 1;
+    for (int32_t i = 0; i < rows->n_part; i++)
         rows->part[i].last_sum = VF_MAP_NONE;
-    }
     for (int32_t i = 0; i < map->n_unit; i++) {
         rows->part_of[i] = 2 * map->unit[i].segment + !is_lead[i];
         add_to_part(rows, i);
@@ -230,7 +228,8 @@ static bool goes_on(const Row *row, const Part *part)
     bool is_same = is_named && both == depth && both == other;
     bool ends_block = part->last_sum >= 0;
     if (!ends_block) /* between blocks: a norm stays, a layer with weights begins something new */
-        return row->is_block && !part->has_attention && (!part->has_layer || is_same);
+        return row->is_block && !part->has_attention &&
+               (is_same || (!part->has_layer && !part->is_last));
     if (!row->is_block)
         return false;
     if (part->has_attention)
@@ -248,9 +247,10 @@ static void add_part(Row *row, const Part *part)
     row->is_block |= part->last_sum >= 0;
     if (part->last_sum >= 0)
         row->last_sum = part->last_sum;
-    if (part->has_scope)
+    if (part->has_scope && (part->last_sum >= 0 || !row->has_scope)) {
         row->scope = row->has_scope ? vf_scope_both(row->scope, part->scope) : part->scope;
-    row->has_scope |= part->has_scope;
+        row->has_scope = true;
+    }
 }
 
 static VfStatus label_row(const Rows *rows, const Row *row, int32_t at, int32_t n_row,
@@ -328,6 +328,10 @@ static VfStatus make_rows(Rows *rows)
     if (row == NULL || row_of == NULL || map->row == NULL)
         return vf_no_memory(map->err);
     int32_t n = 0, n_block = 0;
+    int32_t last = rows->n_part - 1;
+    while (last > 0 && rows->part[last].n_unit == 0)
+        last--;
+    rows->part[last].is_last = true;
     for (int32_t i = 0; i < rows->n_part; i++) {
         if (rows->part[i].n_unit == 0)
             continue;

@@ -1,7 +1,8 @@
-/* A model as a C program: plans for fixed shapes, handed to the emitter. */
+/* A model as a C program: plans, handed to the emitter. */
+#include <inttypes.h>
 #include <string.h>
 
-#include "converter/api/session.h"
+#include "converter/api/emit_plans.h"
 #include "converter/api/sites.h"
 #include "converter/data/npy.h"
 #include "converter/emit/emit_c.h"
@@ -10,13 +11,19 @@
 /* One of the models of a program. */
 typedef struct Source {
     const VitfoldModel *model;
-    VfPlan *plan;
+    VfEmitPlans plans;
 } Source;
 
 struct VitfoldEmission {
     VfArena *arena;
     VfEmission *folder; /* NULL until it is written */
 };
+
+/* The one for the fixed shapes, or for the largest batch. */
+static const VfPlan *last_plan(const Source *source)
+{
+    return source->plans.range[source->plans.n_range - 1].high;
+}
 
 typedef struct Emit {
     const VitfoldData *in;
@@ -48,8 +55,23 @@ static VfStatus opsets_of(VfArena *arena, const VfModel *ir, const char **opsets
     return VF_OK;
 }
 
+/* Whether the program fixes a dimension of the input that the model leaves open. */
+static bool is_open(const VfModel *ir, const VfValue *input, const VitfoldBatch *batch)
+{
+    for (int32_t k = 0; k < input->type.rank; k++) {
+        VfDim dim = input->type.dims[k];
+        bool is_batch = batch != NULL && k == 0 && dim.sym > VF_SYM_ONE &&
+                        vf_bytes_is_equal(vf_symbol_text(ir->symbols, dim.sym),
+                                          vf_bytes(batch->name));
+        if (!vf_dim_is_known(dim) && !is_batch)
+            return true;
+    }
+    return input->type.rank < 0;
+}
+
 /* Inputs whose declared shapes leave dimensions open. */
-static VfStatus open_inputs(VfArena *arena, const VfModel *ir, const char **open, VfErr *err)
+static VfStatus open_inputs(VfArena *arena, const VfModel *ir, const VitfoldBatch *batch,
+                            const char **open, VfErr *err)
 {
     VfText text;
     VfBytes done;
@@ -57,10 +79,7 @@ static VfStatus open_inputs(VfArena *arena, const VfModel *ir, const char **open
     vf_text_string(&text, "");
     for (int32_t i = 0; i < ir->graph->n_input; i++) {
         const VfValue *input = ir->graph->input[i];
-        bool is_open = input->type.rank < 0;
-        for (int32_t k = 0; k < input->type.rank; k++)
-            is_open = is_open || !vf_dim_is_known(input->type.dims[k]);
-        if (is_open && vf_is_required_input(input))
+        if (is_open(ir, input, batch) && vf_is_required_input(input))
             vf_text_printf(&text, "%s\"%s\" %s", text.size > 0 ? ", " : "",
                            vf_show(arena, input->name),
                            vf_type_text(ir->arena, ir->symbols, &input->type));
@@ -80,14 +99,15 @@ static VfStatus describe(Emit *cx, const Source *source, VfEmitModel *model, VfE
     const char *name;
     VF_TRY(vf_path_split(cx->arena, from->path, &folder, &name, err));
     VF_TRY(vf_count_ops(cx->arena, from->ir, &op, &n_op, &n_node, err));
-    *model = (VfEmitModel){.plan = source->plan, .file = {name, strlen(name)},
+    *model = (VfEmitModel){.n_range = source->plans.n_range, .file = {name, strlen(name)},
                            .n_node = (int32_t)n_node};
+    memcpy(model->range, source->plans.range, sizeof model->range);
     char *digest = vf_arena_alloc(cx->arena, VF_SHA256_TEXT);
     VF_TRY_ALLOC(digest, err);
     VF_TRY(vf_sha256_file(from->path, digest, err));
     model->sha256 = digest;
     VF_TRY(opsets_of(cx->arena, from->ir, &model->opsets, err));
-    return open_inputs(cx->arena, from->ir, &model->open, err);
+    return open_inputs(cx->arena, from->ir, cx->options->batch, &model->open, err);
 }
 
 /* --- samples --- */
@@ -114,10 +134,13 @@ static VfStatus add_sample(Emit *cx, const VfPlanTensor *tensor, bool is_output,
     const VfArray *array = vf_data_find(is_output ? cx->expected : cx->in, tensor->name);
     VfArray npy;
     VfText header;
-    if (array == NULL || array->bytes != tensor->bytes)
+    bool may_be_less = cx->options->batch != NULL;
+    if (array == NULL || array->bytes > tensor->bytes ||
+        (array->bytes < tensor->bytes && !may_be_less))
         return vf_fail(err, VF_INTERNAL, "a sample is not that of the plan");
     vf_text_init(&header, cx->arena);
-    *sample = (VfEmitSample){.tensor = tensor, .data = array->data, .is_output = is_output};
+    *sample = (VfEmitSample){.tensor = tensor, .data = array->data, .bytes = array->bytes,
+                              .is_output = is_output};
     VF_TRY(as_npy(cx->arena, array, &npy, err));
     VF_TRY(vf_npy_header(&header, &npy, err));
     return vf_text_get(&header, &sample->npy, err);
@@ -125,7 +148,7 @@ static VfStatus add_sample(Emit *cx, const VfPlanTensor *tensor, bool is_output,
 
 static VfStatus add_samples(Emit *cx, VfErr *err)
 {
-    const VfPlan *plan = cx->source[0].plan;
+    const VfPlan *plan = last_plan(&cx->source[0]);
     VitfoldRunOptions running = {.reference = 1};
     int32_t n = 0;
     VfEmitSample *sample = VF_NEW_ARRAY(cx->arena, VfEmitSample,
@@ -171,24 +194,41 @@ static const char *title_of(const Emit *cx, int32_t i)
     return i == 0 && cx->options->title != NULL ? cx->options->title : cx->source[i].model->path;
 }
 
+static void print_batch(const VitfoldBatch *batch, const VfEmitModel *model, VfText *text,
+                        VfJson *json)
+{
+    if (batch == NULL)
+        return;
+    vf_json_object(json, "batch");
+    vf_json_int(json, "min", batch->min);
+    vf_json_int(json, "max", batch->max);
+    vf_json_end(json);
+    vf_text_printf(text, "  batch     %" PRId64 " to %" PRId64, batch->min, batch->max);
+    if (model->n_range > 1)
+        vf_text_printf(text, "; a batch of %" PRId64 " has calls of its own, %d of them",
+                       model->range[0].min, model->range[0].high->n_step);
+    vf_text_char(text, '\n');
+}
+
 static void print_model(const Emit *cx, const VfEmitted *emitted, int32_t i)
 {
     VfText *text = &cx->report->out;
     VfJson *json = &cx->report->json;
-    const VfPlan *plan = cx->source[i].plan;
+    const VfPlan *plan = last_plan(&cx->source[i]);
     vf_json_object(json, NULL);
     vf_json_string(json, "file", title_of(cx, i));
     vf_json_string(json, "sha256", cx->model[i].sha256);
     vf_json_int(json, "nodes", cx->model[i].n_node);
-    vf_json_int(json, "steps", plan->n_step);
+    vf_json_int(json, "steps", emitted->model[i].n_step);
     vf_json_int(json, "kernels", emitted->model[i].n_kernel);
     vf_json_int(json, "arena_bytes", (int64_t)emitted->model[i].arena_bytes);
     vf_json_int(json, "scratch_bytes", (int64_t)emitted->model[i].scratch_bytes);
     vf_json_int(json, "tensor_bytes", (int64_t)plan->total_bytes);
     vf_json_int(json, "live_bytes", (int64_t)plan->live_bytes);
     vf_text_printf(text, "%s\n  code      %d calls of %d kernels for %d nodes\n",
-                   title_of(cx, i), plan->n_step, emitted->model[i].n_kernel,
+                   title_of(cx, i), emitted->model[i].n_step, emitted->model[i].n_kernel,
                    cx->model[i].n_node);
+    print_batch(cx->options->batch, &cx->model[i], text, json);
     vf_text_string(text, "  arena     ");
     vf_text_bytes(text, (double)plan->arena_bytes);
     vf_text_string(text, " (all tensors ");
@@ -228,7 +268,7 @@ static void print_report(const Emit *cx, const char *path, const VfEmitted *emit
 
 static VfStatus emit(Emit *cx, const char *path, VitfoldEmission *emission, VfErr *err)
 {
-    VfLowerOptions lowering = {.reference = true};
+    VfEmitShapes shapes;
     VfEmitted emitted;
     VfEmitOptions options = {
         .version = vitfold_version(),
@@ -243,9 +283,11 @@ static VfStatus emit(Emit *cx, const char *path, VitfoldEmission *emission, VfEr
                        "narrow");
     if (options.is_single_file && cx->n_model > 1)
         return vf_fail(err, VF_USAGE, "a single file holds one model, not two");
+    VF_TRY(vf_emit_shapes_init(&shapes, cx->source[0].model, cx->in, cx->options->batch,
+                               cx->arena, err));
     for (int32_t i = 0; i < cx->n_model; i++) {
         Source *source = &cx->source[i];
-        VF_TRY(vf_session_plan(source->model, cx->in, &lowering, cx->arena, &source->plan, err));
+        VF_TRY(vf_emit_plans_init(&source->plans, source->model, &shapes, cx->arena, err));
         VF_TRY(describe(cx, source, &cx->model[i], err));
     }
     if (cx->options->with_samples)
@@ -272,7 +314,7 @@ static VfStatus emit_into(Emit *cx, const char *path, VitfoldEmission *emission,
         return vf_no_memory(err);
     VfStatus status = emit(cx, path, emission, err);
     for (int32_t i = 0; i < cx->n_model; i++)
-        vf_plan_free(cx->source[i].plan);
+        vf_emit_plans_release(&cx->source[i].plans);
     if (cx->expected != NULL)
         vitfold_data_free(cx->expected);
     return status;

@@ -201,6 +201,13 @@ VITFOLD_API int vitfold_bench(const VitfoldModel *model, const VitfoldData *in,
 
 enum { VITFOLD_WEIGHTS_F32, VITFOLD_WEIGHTS_F16, VITFOLD_WEIGHTS_BF16 };
 
+/* A symbolic dimension that stays open: the first one of the inputs that have it. Both ends are
+ * included. */
+typedef struct VitfoldBatch {
+    const char *name;
+    int64_t min, max;
+} VitfoldBatch;
+
 typedef struct VitfoldEmitOptions {
     const VitfoldModel *with; /* a second model for the same program, or NULL */
     int weights_dtype;        /* how float32 weights are stored; they are widened on loading */
@@ -208,10 +215,12 @@ typedef struct VitfoldEmitOptions {
     int is_single_file;       /* the kernels inside model.c */
     int with_samples;         /* also `in` and the outputs for it, as npy files */
     const char *title;        /* what the report calls the model; NULL: its path */
+    const VitfoldBatch *batch; /* NULL: all shapes are those of `in` */
 } VitfoldEmitOptions;
 
 /* Write the folder `path`: the model as a C program for the shapes of `in`, which must hold every
- * input without a default. VITFOLD_UNSUPPORTED tells all reasons through the model's log. */
+ * input without a default, or for a range of batches. VITFOLD_UNSUPPORTED tells all reasons through
+ * the model's log, or names the node that keeps the batch from being open. */
 VITFOLD_API int vitfold_emit_c(const VitfoldModel *model, const VitfoldData *in,
                                const VitfoldEmitOptions *options, const char *path,
                                VitfoldReport **report, VitfoldError *error);

@@ -1,3 +1,7 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "converter/cli/cli.h"
 
 typedef struct Options {
@@ -19,22 +23,88 @@ static const VfOption table[] = {
      VF_OPTION_CHOICE, offsetof(Options, weights_dtype), "f32", .choices = "f32|f16|bf16"},
     {"single-file", "the kernels inside model.c", VF_OPTION_BOOL,
      offsetof(Options, is_single_file)},
-    CLI_DATA_ROWS(Options),
+    CLI_GIVEN_ROWS(Options),
+    {"dim", "a symbolic dimension (else 1); as A..B a batch that stays open, the first dimension "
+     "of inputs", VF_OPTION_LIST, offsetof(Options, data.dim), .value = "NAME=N|A..B"},
     CLI_JSON_ROW,
     CLI_LINKED_ROW,
     CLI_COMMON_ROWS,
     {0},
 };
 
+/* "NAME=A..B", whose '=' is at `equals`. */
+static VfStatus split_range(Cli *cli, const char *word, const char *equals, VitfoldBatch *batch,
+                            VfErr *err)
+{
+    char *dots, *end = NULL;
+    errno = 0;
+    batch->min = strtoll(equals + 1, &dots, 10);
+    if (dots != equals + 1 && strncmp(dots, "..", 2) == 0 && dots[2] != '\0')
+        batch->max = strtoll(dots + 2, &end, 10);
+    if (equals == word || end == NULL || *end != '\0' || errno != 0)
+        return vf_fail(err, VF_USAGE, "option 'dim': '%s' is not NAME=N or NAME=A..B", word);
+    char *name = vf_arena_copy(cli->arena, word, (size_t)(equals - word));
+    VF_TRY_ALLOC(name, err);
+    batch->name = name;
+    return VF_OK;
+}
+
+/* Find the range among the words of --dim and put a size in its place: that of random data, two
+ * samples or what of the range is nearest. */
+static VfStatus take_range(Cli *cli, VfOptionList *words, VitfoldBatch *batch, VfErr *err)
+{
+    const char **word = VF_NEW_ARRAY(cli->arena, const char *, words->n_item);
+    VF_TRY_ALLOC(word, err);
+    for (size_t i = 0; i < words->n_item; i++) {
+        const char *equals = strrchr(words->item[i], '=');
+        word[i] = words->item[i];
+        if (equals == NULL || strstr(equals, "..") == NULL)
+            continue;
+        if (batch->name != NULL)
+            return vf_fail(err, VF_USAGE, "option 'dim': only one dimension can be a range, not "
+                           "'%s' and '%s'", batch->name, words->item[i]);
+        VF_TRY(split_range(cli, words->item[i], equals, batch, err));
+        int64_t size = batch->min > 2 || batch->max < 2 ? batch->min : 2;
+        word[i] = vf_arena_printf(cli->arena, "%s=%lld", batch->name,
+                                  (long long)(size < 1 ? 1 : size));
+        VF_TRY_ALLOC(word[i], err);
+    }
+    words->item = word;
+    return VF_OK;
+}
+
+/* Is the dimension of the range given as a size, too? */
+static VfStatus check_once(const VfOptionList *words, const VitfoldBatch *batch, VfErr *err)
+{
+    size_t n = strlen(batch->name), n_met = 0;
+    for (size_t i = 0; i < words->n_item; i++)
+        n_met += strncmp(words->item[i], batch->name, n) == 0 && words->item[i][n] == '=';
+    return n_met == 1 ? VF_OK
+                      : vf_fail(err, VF_USAGE, "option 'dim': '%s' is given twice", batch->name);
+}
+
 static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
                 const VitfoldModel *with, VfErr *err)
 {
     VitfoldData *in;
     VitfoldReport *report;
+    VitfoldBatch batch = {0};
+    DataOptions data = options->data;
+    int status = (int)take_range(cli, &data.dim, &batch, err);
+    if (status == VITFOLD_OK && batch.name != NULL)
+        status = (int)check_once(&data.dim, &batch, err);
+    if (status != VITFOLD_OK)
+        return status;
     /* Data that was asked for goes into the folder as a sample; else only its shapes matter. */
-    VitfoldEmitOptions emitting = {with, options->weights_dtype, options->weights,
-                                   options->is_single_file, cli_has_data(&options->data)};
-    int status = cli_data(cli, &options->data, model, true, &in, NULL, err);
+    VitfoldEmitOptions emitting = {
+        .with = with,
+        .weights_dtype = options->weights_dtype,
+        .weights_in_c = options->weights,
+        .is_single_file = options->is_single_file,
+        .with_samples = cli_has_data(&data),
+        .batch = batch.name == NULL ? NULL : &batch,
+    };
+    status = cli_data(cli, &data, model, true, &in, NULL, err);
     if (status != VITFOLD_OK)
         return status;
     status = vitfold_emit_c(model, in, &emitting, options->folder, &report, err);

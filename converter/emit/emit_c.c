@@ -175,7 +175,7 @@ static VfStatus add_samples(VfEmission *cx, VfErr *err)
         VF_TRY_ALLOC(path, err);
         VF_TRY(vf_emit_folder_begin(&cx->folder, path, err));
         VF_TRY(vf_emit_folder_put(&cx->folder, sample->npy.data, sample->npy.size, err));
-        VF_TRY(vf_emit_folder_put(&cx->folder, sample->data, sample->tensor->bytes, err));
+        VF_TRY(vf_emit_folder_put(&cx->folder, sample->data, sample->bytes, err));
         VF_TRY(vf_emit_folder_end(&cx->folder, err));
     }
     return VF_OK;
@@ -196,7 +196,9 @@ static void tell(const VfEmission *cx, VfEmitted *emitted)
                            .bytes = cx->folder.bytes};
     for (int32_t i = 0; i < cx->options->n_model; i++) {
         emitted->model[i].arena_bytes = cx->program[i].arena_bytes;
-        emitted->model[i].scratch_bytes = cx->program[i].plan->scratch_bytes;
+        emitted->model[i].scratch_bytes = cx->program[i].arena_bytes -
+                                          cx->program[i].scratch_offset;
+        emitted->model[i].n_step = cx->program[i].n_step;
         emitted->model[i].n_kernel = cx->program[i].n_kernel;
         emitted->model[i].weights = cx->program[i].weights;
     }

@@ -7,6 +7,7 @@
 #ifndef VF_EMIT_EMIT_C_H
 #define VF_EMIT_EMIT_C_H
 
+#include "converter/emit/batch.h"
 #include "converter/emit/weights.h"
 
 enum { VF_EMIT_MAX_MODELS = 2 };
@@ -15,12 +16,16 @@ enum { VF_EMIT_MAX_MODELS = 2 };
 typedef struct VfEmitSample {
     const VfPlanTensor *tensor;
     const void *data;
+    size_t bytes;
     bool is_output;
     VfBytes npy; /* the header of the npy file */
 } VfEmitSample;
 
 typedef struct VfEmitModel {
-    const VfPlan *plan;
+    /* One plan for fixed shapes; or plans for batches, in order and without a gap: all from one
+     * batch to another, or the smallest alone and then the others. They were checked. */
+    VfEmitRange range[VF_EMIT_MAX_RANGES];
+    int32_t n_range;
     VfBytes file;       /* the model's file name, for comments */
     const char *sha256; /* of its bytes */
     const char *opsets; /* "ai.onnx 17, com.microsoft 1" */
@@ -51,6 +56,7 @@ typedef struct VfEmitted {
     uint64_t bytes; /* of all files */
     struct {
         size_t arena_bytes, scratch_bytes; /* the scratch is part of the arena */
+        int32_t n_step;   /* of all ranges */
         int32_t n_kernel; /* different ones */
         VfEmitWeights weights;
     } model[VF_EMIT_MAX_MODELS];

@@ -1,4 +1,4 @@
-/* model.c and model.h around the steps. */
+/* model.c around the steps. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +34,10 @@ void vf_emit_front_matter(const VfEmitProgram *program, const char *what, VfText
     vf_text_string(text, " * Opsets: ");
     vf_spell_comment(text, (VfBytes){model->opsets, strlen(model->opsets)});
     vf_text_printf(text, ". %d nodes, %d calls of %d kernels.\n", model->n_node,
-                   program->plan->n_step, program->n_kernel);
+                   program->n_step, program->n_kernel);
+    if (vf_emit_has_batch(&program->whole))
+        vf_text_printf(text, " * Batches of %" PRId64 " to %" PRId64 ".\n", program->whole.min,
+                       program->whole.max);
     if (model->open[0] != '\0') {
         vf_text_string(text, " * Shapes are fixed here that the model leaves open: ");
         vf_spell_comment(text, (VfBytes){model->open, strlen(model->open)});
@@ -53,17 +56,41 @@ static bool is_packed(const VfPlanTensor *tensor)
     return vf_dtype_info(tensor->dtype)->bits < 8;
 }
 
-static void print_dims(const VfPlanTensor *tensor, const char *kind, int32_t i, VfText *text)
+/* An input or output at both ends of the batch. */
+typedef struct Tensor {
+    const VfEmitRange *range;
+    const VfPlanTensor *low, *high;
+    const char *kind;
+    int32_t number;
+} Tensor;
+
+static Tensor tensor_of(const VfEmitProgram *program, bool is_output, int32_t i)
 {
-    bool packed = is_packed(tensor);
-    if (tensor->rank == 0 && !packed)
+    const VfPlan *low = program->whole.low, *high = program->whole.high;
+    return (Tensor){&program->whole, is_output ? &low->output[i] : &low->input[i],
+                    is_output ? &high->output[i] : &high->input[i], is_output ? "out" : "in", i};
+}
+
+static int32_t rank_of(const Tensor *tensor)
+{
+    return is_packed(tensor->high) ? 1 : tensor->high->rank;
+}
+
+static int64_t dim_of(const Tensor *tensor, const VfPlanTensor *end, int32_t k)
+{
+    return is_packed(tensor->high) ? (int64_t)end->bytes : end->dims[k];
+}
+
+static void print_dims(const Tensor *tensor, bool is_slope, VfText *text)
+{
+    if (rank_of(tensor) == 0)
         return;
-    vf_text_printf(text, "static const int64_t dims_%s_%d[] = {", kind, i);
-    if (packed)
-        vf_spell_int(text, (int64_t)tensor->bytes);
-    for (int32_t k = 0; k < tensor->rank && !packed; k++) {
+    vf_text_printf(text, "static const int64_t %s_%s_%d[] = {", is_slope ? "per_batch" : "dims",
+                   tensor->kind, tensor->number);
+    for (int32_t k = 0; k < rank_of(tensor); k++) {
+        int64_t low = dim_of(tensor, tensor->low, k), high = dim_of(tensor, tensor->high, k);
         vf_text_string(text, k > 0 ? ", " : "");
-        vf_spell_int(text, tensor->dims[k]);
+        vf_spell_int(text, is_slope ? vf_emit_slope(tensor->range, low, high) : high);
     }
     vf_text_string(text, "};\n");
 }
@@ -86,28 +113,45 @@ static void print_long_name(VfBytes name, const char *kind, int32_t i, VfText *t
     vf_text_string(text, " 0};\n");
 }
 
-static void print_tensors(const VfPlanTensor *tensor, int32_t n, const char *kind, VfText *text)
+static void print_tensor(const Tensor *tensor, VfText *text)
 {
+    const VfPlanTensor *high = tensor->high;
+    bool has_dims = rank_of(tensor) > 0, has_batch = vf_emit_has_batch(tensor->range);
+    vf_text_string(text, "    {");
+    if (is_long(high->name))
+        vf_text_printf(text, "name_%s_%d", tensor->kind, tensor->number);
+    else
+        vf_spell_string(text, high->name);
+    vf_text_printf(text, ", \"%s\", %zu, %d", vf_emit_npy_type(high->dtype),
+                   element_bytes(high->dtype), rank_of(tensor));
+    if (has_dims)
+        vf_text_printf(text, ", dims_%s_%d", tensor->kind, tensor->number);
+    else
+        vf_text_string(text, ", NULL");
+    if (has_dims && has_batch)
+        vf_text_printf(text, ", per_batch_%s_%d", tensor->kind, tensor->number);
+    else
+        vf_text_string(text, ", NULL");
+    vf_text_printf(text, ", %zu},\n", high->bytes);
+}
+
+static void print_tensors(const VfEmitProgram *program, bool is_output, VfText *text)
+{
+    int32_t n = is_output ? program->plan->n_output : program->plan->n_input;
     for (int32_t i = 0; i < n; i++) {
-        print_dims(&tensor[i], kind, i, text);
-        print_long_name(tensor[i].name, kind, i, text);
+        Tensor tensor = tensor_of(program, is_output, i);
+        print_dims(&tensor, false, text);
+        if (vf_emit_has_batch(&program->whole))
+            print_dims(&tensor, true, text);
+        print_long_name(tensor.high->name, tensor.kind, i, text);
     }
     if (n == 0)
         return;
-    vf_text_printf(text, "static const ExecutorTensor tensor_%s[] = {\n", kind);
+    vf_text_printf(text, "static const ExecutorTensor tensor_%s[] = {\n",
+                   is_output ? "out" : "in");
     for (int32_t i = 0; i < n; i++) {
-        vf_text_string(text, "    {");
-        if (is_long(tensor[i].name))
-            vf_text_printf(text, "name_%s_%d", kind, i);
-        else
-            vf_spell_string(text, tensor[i].name);
-        vf_text_printf(text, ", \"%s\", %zu, %d, ", vf_emit_npy_type(tensor[i].dtype),
-                       element_bytes(tensor[i].dtype), is_packed(&tensor[i]) ? 1 : tensor[i].rank);
-        if (tensor[i].rank == 0 && !is_packed(&tensor[i]))
-            vf_text_string(text, "NULL");
-        else
-            vf_text_printf(text, "dims_%s_%d", kind, i);
-        vf_text_printf(text, ", %zu},\n", tensor[i].bytes);
+        Tensor tensor = tensor_of(program, is_output, i);
+        print_tensor(&tensor, text);
     }
     vf_text_string(text, "};\n\n");
 }
@@ -164,74 +208,20 @@ static void print_executor(const VfEmitProgram *program, VfText *text)
         vf_text_printf(text, "    .weights = %s_weights,\n", program->stem);
     if (weights->n_narrow > 0)
         vf_text_string(text, "    .widen = widen,\n");
-    vf_text_printf(text, "    .run = %s_run,\n};\n", program->stem);
+    if (vf_emit_has_batch(&program->whole))
+        vf_text_printf(text, "    .min_batch = %s_MIN_BATCH,\n    .max_batch = %s_MAX_BATCH,\n"
+                       "    .run_batch = %s_run,\n};\n", program->upper, program->upper,
+                       program->stem);
+    else
+        vf_text_printf(text, "    .run = %s_run,\n};\n", program->stem);
 }
 
 void vf_emit_model_c(const VfEmitProgram *program, VfText *text)
 {
-    const VfPlan *plan = program->plan;
-    print_tensors(plan->input, plan->n_input, "in", text);
-    print_tensors(plan->output, plan->n_output, "out", text);
+    print_tensors(program, false, text);
+    print_tensors(program, true, text);
     if (program->weights.n_narrow > 0)
         print_widen(program, text);
     vf_emit_steps(program, text);
     print_executor(program, text);
-}
-
-/* --- model.h --- */
-
-static void print_indexes(const VfEmitProgram *program, bool is_output, VfText *text)
-{
-    const VfPlan *plan = program->plan;
-    const VfPlanTensor *tensor = is_output ? plan->output : plan->input;
-    const char **name = is_output ? program->out_name : program->in_name;
-    const char *kind = is_output ? "OUT" : "IN";
-    int32_t n = is_output ? plan->n_output : plan->n_input;
-    vf_text_printf(text, "/* Indexes of `%s`. */\nenum {\n", is_output ? "out" : "in");
-    for (int32_t i = 0; i < n; i++) {
-        vf_text_printf(text, "    %s_%s_%s = %d, /* \"", program->upper, kind, name[i], i);
-        vf_spell_comment(text, tensor[i].name);
-        vf_text_printf(text, "\", %s [", vf_dtype_info(tensor[i].dtype)->onnx);
-        for (int32_t k = 0; k < tensor[i].rank; k++)
-            vf_text_printf(text, "%s%" PRId64, k > 0 ? ", " : "", tensor[i].dims[k]);
-        vf_text_printf(text, "], %zu bytes */\n", tensor[i].bytes);
-    }
-    vf_text_printf(text, "    %s_N_%s = %d\n};\n\n", program->upper, kind, n);
-}
-
-static void print_sizes(const VfEmitProgram *program, VfText *text)
-{
-    const VfPlan *plan = program->plan;
-    vf_text_printf(text,
-        "/* Bytes of memory, both aligned to EXECUTOR_ALIGNMENT. The arena holds intermediate "
-        "results\n"
-        " * (all of them together have %zu bytes, at most %zu of them at once) and %zu bytes of\n"
-        " * scratch; its contents mean nothing between calls. */\n"
-        "#define %s_ARENA_BYTES ((size_t)%zu)\n#define %s_WEIGHTS_BYTES ((size_t)%zu)\n\n",
-        plan->total_bytes, plan->live_bytes, plan->scratch_bytes, program->upper,
-        program->arena_bytes, program->upper, program->weights.bytes);
-}
-
-void vf_emit_model_h(const VfEmitProgram *program, VfText *text)
-{
-    const char *stem = program->stem, *upper = program->upper;
-    vf_emit_front_matter(program, "A compiled model.", text);
-    vf_text_printf(text, "#ifndef %s_H\n#define %s_H\n\n#include \"executor.h\"\n\n", upper, upper);
-    print_indexes(program, false, text);
-    print_indexes(program, true, text);
-    print_sizes(program, text);
-    if (program->weights.bytes > 0 && !vf_emit_has_weights_file(program))
-        vf_text_printf(text, "extern const uint32_t %s_weights[];\n\n", stem);
-    vf_text_printf(text,
-        "/* Compute the outputs: in[i] and out[i] point at the bytes that the lists above tell, "
-        "in C\n"
-        " * order, aligned for their type. Outputs and arena overlap nothing else. No memory is\n"
-        " * allocated, no state is kept, nothing is read or written but what is passed in. "
-        "Threads may\n"
-        " * call at the same time with the same weights and inputs, each with its own arena and\n"
-        " * outputs. */\n"
-        "void %s_run(const void *weights, void *arena, const void *const *in, void *const "
-        "*out);\n\n"
-        "/* The same with all that main.c needs to know. */\n"
-        "extern const Executor %s;\n\n#endif\n", stem, stem);
 }

@@ -9,9 +9,11 @@
 typedef struct VfEmitProgram {
     const VfEmitOptions *options;
     const VfEmitModel *model;
-    const VfPlan *plan;
+    const VfPlan *plan;       /* the last one: of the fixed shapes, or of the largest batch */
+    VfEmitRange whole;        /* the smallest and the largest batch, for inputs and outputs */
+    int32_t n_step;           /* of all plans that are printed */
     const char *stem, *upper; /* "model", "MODEL": what its files and names begin with */
-    VfEmitWeights weights;
+    VfEmitWeights weights;    /* of all plans that are printed, in order */
     size_t scratch_offset;    /* in the arena */
     size_t arena_bytes;       /* with scratch */
     const VfkKernel **kernel; /* the different ones, in order of first use */
@@ -29,6 +31,9 @@ static inline bool vf_emit_has_weights_file(const VfEmitProgram *program)
 {
     return program->weights.bytes > 0 && !program->options->weights_in_c;
 }
+
+/* Weight `index` of the plan of a range. */
+const VfEmitWeight *vf_emit_weight(const VfEmitProgram *program, int32_t range, int32_t index);
 
 /* How npy files spell the dtype; types they do not have as bytes. */
 const char *vf_emit_npy_type(VfDtype dtype);

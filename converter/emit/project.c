@@ -1,4 +1,5 @@
 /* What turns the sources into a program: executors.c, Makefile, README.md. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +81,7 @@ void vf_emit_makefile(const VfEmitProgram *program, int32_t n, const VfEmitSet *
                    has_blas(kernels) ? "# make BLAS=1    builds ./executor-blas, which takes "
                                        "matrix "
                                        "products from OpenBLAS\n" : "");
-    vf_text_string(text, "SOURCES = main.c npy.c executors.c");
+    vf_text_string(text, "SOURCES = main.c batch.c npy.c executors.c");
     for (int32_t i = 0; i < n; i++) {
         vf_text_printf(text, " %s.c", program[i].stem);
         if (program->options->weights_in_c && program[i].weights.bytes > 0)
@@ -129,9 +130,8 @@ static void print_files(const VfEmitProgram *program, int32_t n, VfText *text)
     vf_text_string(text, "| `executor.h`, `executors.c` | what `main.c` knows of a model; the "
                          "models "
                          "of this program |\n"
-                         "| `main.c`, `npy.c`, `npy.h` | the command line program; not needed to "
-                         "call "
-                         "the function |\n| `FILES` | SHA-256 of every file |\n\n");
+                         "| `main.c`, `batch.[ch]`, `npy.[ch]` | the command line program; not "
+                         "needed to call the function |\n| `FILES` | SHA-256 of every file |\n\n");
 }
 
 static bool is_name(const VfEmitModel *model, bool is_output, const char *word)
@@ -197,6 +197,10 @@ static void print_start(const VfEmitProgram *program, int32_t n, VfText *text)
         : "\n\nbuilds the program and times it on zeros. ");
     vf_text_string(text, "A C11 compiler and make are all it needs.\n\n");
     vf_text_string(text, how_to_use);
+    if (vf_emit_has_batch(&program->whole))
+        vf_text_printf(text, "The batch may be %" PRId64 " to %" PRId64 ": it is the first "
+                       "dimension of the inputs' files, or, where none is\ngiven, that of "
+                       "`--batch N`.\n\n", program->whole.min, program->whole.max);
     if (n == 2)
         vf_text_string(text, "There are two models in the program: `--which 0` is `original`, "
                              "`--which "
@@ -214,13 +218,22 @@ static void print_call(const VfEmitProgram *program, VfText *text)
     vf_text_printf(text,
         "## Calling it\n\n"
         "    #include \"%s.h\"\n\n"
-        "    /* arena: %s_ARENA_BYTES, weights: %s_WEIGHTS_BYTES, both aligned to 64 bytes */\n"
-        "    %s_run(weights, arena, in, out);\n\n"
+        "    /* arena: %s_ARENA_BYTES, weights: %s_WEIGHTS_BYTES, both aligned to 64 bytes */\n",
+        stem, upper, upper);
+    if (vf_emit_has_batch(&program->whole))
+        vf_text_printf(text,
+            "    /* batch: %s_MIN_BATCH to %s_MAX_BATCH */\n"
+            "    int status = %s_run(batch, weights, arena, in, out);\n"
+            "    /* EXECUTOR_BAD_BATCH: it is another one, and nothing was computed */\n\n", upper,
+            upper, stem);
+    else
+        vf_text_printf(text, "    %s_run(weights, arena, in, out);\n\n", stem);
+    vf_text_printf(text,
         "`in` and `out` are arrays of pointers in the order of the enums of `%s.h`. The function "
         "neither\n"
         "allocates nor keeps anything and may run in several threads at once, each with an arena "
         "of its\n"
-        "own. ", stem, upper, upper, stem, stem);
+        "own. ", stem);
     if (vf_emit_has_weights_file(program))
         vf_text_printf(text, program->weights.n_narrow > 0
             ? "`%s.weights` holds the weights in a smaller type; `%s.widen` makes `weights` of "
@@ -241,7 +254,7 @@ void vf_emit_readme(const VfEmitProgram *program, int32_t n, VfText *text)
         vf_text_printf(text, "`%s` was written by vitfold %s from the ONNX model with SHA-256\n"
                        "%s: %d calls of %d kernels, %zu bytes of weights and %zu of\narena.\n\n",
                        program[i].stem, program->options->version, program[i].model->sha256,
-                       program[i].plan->n_step, program[i].n_kernel, program[i].weights.bytes,
+                       program[i].n_step, program[i].n_kernel, program[i].weights.bytes,
                        program[i].arena_bytes);
     }
     print_start(program, n, text);

@@ -1,7 +1,9 @@
 /* The plan as C: one block for each step. */
-#include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "converter/emit/derived.h"
+#include "converter/emit/params.h"
 #include "converter/emit/program.h"
 #include "converter/emit/spell.h"
 
@@ -10,164 +12,101 @@ static VfBytes bytes_of(const char *string)
     return (VfBytes){string, strlen(string)};
 }
 
-/* --- params --- */
+/* One range being printed. */
+typedef struct Steps {
+    const VfEmitProgram *program;
+    const VfEmitRange *range;
+    int32_t number; /* of the range */
+    VfText *text;
+} Steps;
 
-static double get_double(const void *params, const VfkField *field, int32_t i)
+static const VfPlanStep *step_of(const Steps *cx, int32_t number)
 {
-    const char *at = (const char *)params + field->offset;
-    float f;
-    double d;
-    if (field->type == VFK_FIELD_F32) {
-        memcpy(&f, at + (size_t)i * sizeof f, sizeof f);
-        return (double)f;
-    }
-    memcpy(&d, at + (size_t)i * sizeof d, sizeof d);
-    return d;
-}
-
-static int64_t get_int(const void *params, const VfkField *field, int32_t i)
-{
-    const char *at = (const char *)params + field->offset;
-    int32_t small;
-    int64_t large;
-    if (field->type == VFK_FIELD_I32) {
-        memcpy(&small, at + (size_t)i * sizeof small, sizeof small);
-        return small;
-    }
-    memcpy(&large, at + (size_t)i * sizeof large, sizeof large);
-    return large;
-}
-
-static bool is_floating(const VfkField *field)
-{
-    return field->type == VFK_FIELD_F32 || field->type == VFK_FIELD_F64;
-}
-
-/* Whether leaving the element out of an initializer gives the same bits. */
-static bool is_zero(const void *params, const VfkField *field, int32_t i)
-{
-    if (!is_floating(field))
-        return get_int(params, field, i) == 0;
-    double x = get_double(params, field, i);
-    return x == 0 && !signbit(x);
-}
-
-static void print_element(const void *params, const VfkField *field, int32_t i, VfText *text)
-{
-    if (is_floating(field))
-        vf_spell_double(text, get_double(params, field, i),
-                       field->type == VFK_FIELD_F32 ? "f" : "");
-    else
-        vf_spell_int(text, get_int(params, field, i));
-}
-
-/* False when the field is all zeros and is left out. */
-static bool print_field(const void *params, const VfkField *field, VfText *text)
-{
-    int32_t n = field->count;
-    while (n > 0 && is_zero(params, field, n - 1))
-        n--;
-    if (n == 0)
-        return false;
-    vf_text_printf(text, "\n    .%s = %s", field->name, field->count > 1 ? "{" : "");
-    for (int32_t i = 0; i < n; i++) {
-        vf_text_string(text, i > 0 ? ", " : "");
-        print_element(params, field, i, text);
-    }
-    vf_text_string(text, field->count > 1 ? "}," : ",");
-    return true;
-}
-
-static void print_params(const VfPlanStep *step, int32_t number, VfText *text)
-{
-    const VfkKernel *kernel = step->kernel;
-    bool has_field = false;
-    vf_text_printf(text, "static const %s step_%d = {", kernel->params, number);
-    for (int32_t i = 0; i < kernel->n_field; i++)
-        has_field |= print_field(step->params, &kernel->field[i], text);
-    vf_text_string(text, has_field ? "\n};\n\n" : "0};\n\n");
+    return &cx->range->high->step[number];
 }
 
 /* --- operands --- */
 
-static void print_offset(size_t offset, VfText *text)
+/* Behind a pointer to what `start` bytes are before: those and the place of the operand there. */
+static void print_place(const Steps *cx, size_t start, VfPlanRef low, VfPlanRef high)
 {
-    if (offset > 0)
-        vf_text_printf(text, " + %zu", offset);
+    const VfEmitRange *range = cx->range;
+    int64_t at_low = (int64_t)start + vf_emit_place(range->low, low),
+            at_high = (int64_t)start + vf_emit_place(range->high, high);
+    if (at_low == 0 && at_high == 0)
+        return;
+    vf_text_string(cx->text, " + ");
+    vf_emit_number(range, at_low, at_high, cx->text);
 }
 
-static void print_ref(const VfEmitProgram *program, VfPlanRef ref, bool is_written, VfText *text)
+/* Bytes from the start of its space to the start of what `ref` is in. */
+static size_t start_of(const Steps *cx, VfPlanRef ref)
 {
-    const char *constant = is_written ? "" : "const ";
-    switch (ref.space) {
-    case VF_SPACE_NONE:
-        vf_text_string(text, "NULL");
-        return;
-    case VF_SPACE_WEIGHT:
-        vf_text_string(text, "w");
-        print_offset(program->weights.weight[ref.index].offset + ref.offset, text);
-        return;
-    case VF_SPACE_ARENA:
-        vf_text_string(text, "a");
-        print_offset(ref.offset, text);
-        return;
-    case VF_SPACE_INPUT:
-    case VF_SPACE_OUTPUT:
-        if (ref.offset > 0)
-            vf_text_printf(text, "(%schar *)", constant);
-        vf_text_printf(text, "%s[%d]", ref.space == VF_SPACE_INPUT ? "in" : "out", ref.index);
-        print_offset(ref.offset, text);
+    const VfEmitProgram *program = cx->program;
+    if (ref.space == VF_SPACE_ARENA)
+        return cx->range->high->buffer[ref.index].offset;
+    return ref.space == VF_SPACE_WEIGHT ? vf_emit_weight(program, cx->number, ref.index)->offset
+                                        : 0;
+}
+
+static void print_ref(const Steps *cx, VfPlanRef low, VfPlanRef high, bool is_written)
+{
+    static const char *const name[] = {[VF_SPACE_WEIGHT] = "w", [VF_SPACE_ARENA] = "a",
+                                       [VF_SPACE_INPUT] = "in", [VF_SPACE_OUTPUT] = "out"};
+    bool is_array = high.space == VF_SPACE_INPUT || high.space == VF_SPACE_OUTPUT;
+    if (high.space == VF_SPACE_NONE) {
+        vf_text_string(cx->text, "NULL");
         return;
     }
+    if (is_array && high.offset > 0)
+        vf_text_printf(cx->text, "(%schar *)", is_written ? "" : "const ");
+    vf_text_string(cx->text, name[high.space]);
+    if (is_array)
+        vf_text_printf(cx->text, "[%d]", high.index);
+    print_place(cx, start_of(cx, high), low, high);
 }
 
 /* What the operand is called in the model, if it is called anything. */
-static void print_ref_name(const VfEmitProgram *program, VfPlanRef ref, VfText *text)
+static void print_ref_name(const Steps *cx, VfPlanRef ref)
 {
-    const VfPlan *plan = program->plan;
+    const VfPlan *plan = cx->range->high;
     const VfPlanTensor *tensor = ref.space == VF_SPACE_WEIGHT   ? &plan->weight[ref.index]
                                  : ref.space == VF_SPACE_INPUT  ? &plan->input[ref.index]
                                  : ref.space == VF_SPACE_OUTPUT ? &plan->output[ref.index]
                                                                 : NULL;
     if (tensor == NULL || tensor->name.size == 0)
         return;
-    vf_text_string(text, " /* ");
-    vf_spell_comment(text, tensor->name);
-    vf_text_string(text, " */");
+    vf_text_string(cx->text, " /* ");
+    vf_spell_comment(cx->text, tensor->name);
+    vf_text_string(cx->text, " */");
 }
 
-static void print_refs(const VfEmitProgram *program, const VfPlanRef *ref, int32_t n,
-                       bool is_written, VfText *text)
+static void print_refs(const Steps *cx, int32_t number, bool is_written)
 {
-    vf_text_printf(text, "        %s = {\n",
+    const VfPlanStep *low = &cx->range->low->step[number], *high = step_of(cx, number);
+    int32_t n = is_written ? high->n_out : high->n_in;
+    if (n == 0)
+        return;
+    vf_text_printf(cx->text, "        %s = {\n",
                    is_written ? "void *const y[]" : "const void *const x[]");
     for (int32_t i = 0; i < n; i++) {
-        vf_text_string(text, "            ");
-        print_ref(program, ref[i], is_written, text);
-        vf_text_char(text, ',');
-        print_ref_name(program, ref[i], text);
-        vf_text_char(text, '\n');
+        VfPlanRef ref = is_written ? high->out[i] : high->in[i];
+        vf_text_string(cx->text, "            ");
+        print_ref(cx, is_written ? low->out[i] : low->in[i], ref, is_written);
+        vf_text_char(cx->text, ',');
+        print_ref_name(cx, ref);
+        vf_text_char(cx->text, '\n');
     }
-    vf_text_string(text, "        };\n");
+    vf_text_string(cx->text, "        };\n");
 }
 
 /* --- steps --- */
 
-/* Shapes are printed with a middle dot between operands, which is not ASCII. */
-static void print_shapes(const char *shapes, VfText *text)
+static void print_heading(const Steps *cx, int32_t number)
 {
-    for (const char *at = shapes; *at != '\0'; at++) {
-        if (strncmp(at, " \xc2\xb7 ", 4) == 0) {
-            vf_text_string(text, ", ");
-            at += 3;
-        } else {
-            vf_spell_comment(text, (VfBytes){at, 1});
-        }
-    }
-}
-
-static void print_heading(const VfPlanNode *node, int32_t number, VfText *text)
-{
+    VfText *text = cx->text;
+    int32_t of_low = cx->range->low->step[number].node;
+    const VfPlanNode *node = &cx->range->high->node[step_of(cx, number)->node];
     vf_text_printf(text, "    /* %d: ", number);
     vf_spell_comment(text, bytes_of(node->op));
     if (node->name.size > 0) {
@@ -177,7 +116,7 @@ static void print_heading(const VfPlanNode *node, int32_t number, VfText *text)
     }
     if (node->shapes != NULL) {
         vf_text_string(text, ", ");
-        print_shapes(node->shapes, text);
+        vf_emit_shapes(cx->range, cx->range->low->node[of_low].shapes, node->shapes, text);
     }
     if (node->pass != NULL) {
         vf_text_string(text, ", made by ");
@@ -194,29 +133,71 @@ static const VfkKernel *blas_of(const VfEmitProgram *program, const VfkKernel *k
     return NULL;
 }
 
-static void print_step(const VfEmitProgram *program, int32_t number, VfText *text)
+/* What the params of steps are called: those of the smallest batch, where it has steps of its own,
+ * do not meet those of the others. */
+static const char *params_prefix(const Steps *cx)
 {
-    const VfPlanStep *step = &program->plan->step[number];
-    bool has_blas =
-        blas_of(program, step->kernel) != NULL && vfk_fits_int(step->kernel, step->params);
-    print_heading(&program->plan->node[step->node], number, text);
-    vf_text_string(text, "    {\n");
-    if (step->n_in > 0)
-        print_refs(program, step->in, step->n_in, false, text);
-    if (step->n_out > 0)
-        print_refs(program, step->out, step->n_out, true, text);
+    return cx->number + 1 < cx->program->model->n_range ? "first" : "step";
+}
+
+static void print_static_params(const Steps *cx, int32_t number)
+{
+    if (vf_emit_params_vary(cx->range, number))
+        return;
+    vf_text_printf(cx->text, "static const %s %s_%d = ", step_of(cx, number)->kernel->params,
+                   params_prefix(cx), number);
+    vf_emit_params(cx->range, number, "", cx->text);
+    vf_text_string(cx->text, ";\n\n");
+}
+
+static void print_local_params(const Steps *cx, int32_t number)
+{
+    const VfkKernel *kernel = step_of(cx, number)->kernel;
+    const VfEmitDerived *derived = vf_emit_derived(kernel);
+    vf_text_printf(cx->text, "        %s%s params = ", derived == NULL ? "const " : "",
+                   kernel->params);
+    vf_emit_params(cx->range, number, "        ", cx->text);
+    vf_text_string(cx->text, ";\n");
+    if (derived != NULL)
+        vf_text_printf(cx->text, "        %s\n", derived->code);
+}
+
+static void print_args(const Steps *cx, int32_t number)
+{
+    const VfPlanStep *step = step_of(cx, number);
+    const VfEmitDerived *derived = vf_emit_derived(step->kernel);
+    bool varies = vf_emit_params_vary(cx->range, number);
+    VfText *text = cx->text;
     vf_text_printf(text, "        const VfkArgs args = {%s, %s, ", step->n_in > 0 ? "x" : "NULL",
                    step->n_out > 0 ? "y" : "NULL");
-    if (step->scratch_bytes > 0) {
-        vf_text_string(text, "a");
-        print_offset(program->scratch_offset, text);
-    } else {
-        vf_text_string(text, "NULL");
-    }
-    vf_text_printf(text, ", &step_%d, 0, ", number);
-    vf_spell_int(text, step->units);
-    vf_text_printf(text, "};\n        %s%s(&args);\n    }\n", has_blas ? "call_" : "",
-                   has_blas ? step->kernel->name : step->kernel->symbol);
+    vf_text_string(text, step->scratch_bytes > 0 ? "a" : "NULL");
+    if (step->scratch_bytes > 0 && cx->program->scratch_offset > 0)
+        vf_text_printf(text, " + %zu", cx->program->scratch_offset);
+    if (varies)
+        vf_text_string(text, ", &params, 0, ");
+    else
+        vf_text_printf(text, ", &%s_%d, 0, ", params_prefix(cx), number);
+    if (varies && derived != NULL)
+        vf_text_string(text, derived->units);
+    else
+        vf_emit_number(cx->range, cx->range->low->step[number].units, step->units, text);
+    vf_text_string(text, "};\n");
+}
+
+static void print_step(const Steps *cx, int32_t number)
+{
+    const VfPlanStep *step = step_of(cx, number);
+    const VfkKernel *kernel = step->kernel;
+    bool has_blas = blas_of(cx->program, kernel) != NULL && vfk_fits_int(kernel, step->params);
+    print_heading(cx, number);
+    vf_text_string(cx->text, "    {\n");
+    if (vf_emit_params_vary(cx->range, number))
+        print_local_params(cx, number);
+    print_refs(cx, number, false);
+    print_refs(cx, number, true);
+    print_args(cx, number);
+    vf_text_printf(cx->text, "        %s%s(&args);\n    }\n", has_blas ? "call_" : "",
+                   has_blas ? kernel->name : kernel->symbol);
 }
 
 /* Names for the kernels that OpenBLAS can stand in for. */
@@ -247,26 +228,80 @@ static bool uses(const VfPlan *plan, VfSpace space)
     return false;
 }
 
-static void print_locals(const VfPlan *plan, VfText *text)
+/* Whether a step reads the batch. */
+static bool uses_batch(const VfEmitRange *range)
 {
+    for (int32_t i = 0; i < range->high->n_step; i++)
+        if (vf_emit_step_varies(range, i))
+            return true;
+    return false;
+}
+
+static void print_locals(const Steps *cx)
+{
+    const VfPlan *plan = cx->range->high;
+    VfText *text = cx->text;
     vf_text_string(text, uses(plan, VF_SPACE_WEIGHT) ? "    const char *const w = weights;\n"
                                                      : "    (void)weights;\n");
     vf_text_string(text, uses(plan, VF_SPACE_ARENA) ? "    char *const a = arena;\n"
                                                     : "    (void)arena;\n");
     vf_text_string(text, uses(plan, VF_SPACE_INPUT) ? "" : "    (void)in;\n");
     vf_text_string(text, uses(plan, VF_SPACE_OUTPUT) ? "" : "    (void)out;\n");
+    if (vf_emit_has_batch(cx->range) && !uses_batch(cx->range))
+        vf_text_string(text, "    (void)batch;\n");
+}
+
+static const char memory_words[] =
+    "const void *weights, void *arena, const void *const *in, void *const *out)\n{\n";
+
+/* The function of a range; where the shapes are fixed it is that of the model. */
+static void print_range(const Steps *cx)
+{
+    const VfEmitProgram *program = cx->program;
+    const VfEmitRange *range = cx->range;
+    for (int32_t i = 0; i < range->high->n_step; i++)
+        print_static_params(cx, i);
+    if (vf_emit_has_batch(range))
+        vf_text_printf(cx->text, "/* Batches of %" PRId64 " to %" PRId64 ". */\n"
+                       "static void run_%" PRId64 "_to_%" PRId64 "(int64_t batch, %s", range->min,
+                       range->max, range->min, range->max, memory_words);
+    else
+        vf_text_printf(cx->text, "void %s_run(%s", program->stem, memory_words);
+    print_locals(cx);
+    for (int32_t i = 0; i < range->high->n_step; i++)
+        print_step(cx, i);
+    vf_text_string(cx->text, "}\n\n");
+}
+
+/* The function of the model, which chooses that of a range. */
+static void print_choice(const VfEmitProgram *program, VfText *text)
+{
+    const VfEmitModel *model = program->model;
+    vf_text_printf(text, "int %s_run(int64_t batch, %s"
+                   "    if (batch < %s_MIN_BATCH || batch > %s_MAX_BATCH)\n"
+                   "        return EXECUTOR_BAD_BATCH;\n", program->stem, memory_words,
+                   program->upper, program->upper);
+    for (int32_t i = 0; i < model->n_range; i++) {
+        const VfEmitRange *range = &model->range[i];
+        bool is_last = i + 1 == model->n_range;
+        if (!is_last)
+            vf_text_printf(text, "    if (batch <= %" PRId64 ")\n    ", range->max);
+        else if (i > 0)
+            vf_text_string(text, "    else\n    ");
+        vf_text_printf(text, "    run_%" PRId64 "_to_%" PRId64 "(batch, weights, arena, in, "
+                       "out);\n", range->min, range->max);
+    }
+    vf_text_string(text, "    return EXECUTOR_OK;\n}\n\n");
 }
 
 void vf_emit_steps(const VfEmitProgram *program, VfText *text)
 {
-    const VfPlan *plan = program->plan;
+    const VfEmitModel *model = program->model;
     print_variants(program, text);
-    for (int32_t i = 0; i < plan->n_step; i++)
-        print_params(&plan->step[i], i, text);
-    vf_text_printf(text, "void %s_run(const void *weights, void *arena, const void *const *in, "
-                   "void *const *out)\n{\n", program->stem);
-    print_locals(plan, text);
-    for (int32_t i = 0; i < plan->n_step; i++)
-        print_step(program, i, text);
-    vf_text_string(text, "}\n\n");
+    for (int32_t i = 0; i < model->n_range; i++) {
+        Steps cx = {program, &model->range[i], i, text};
+        print_range(&cx);
+    }
+    if (vf_emit_has_batch(model->range))
+        print_choice(program, text);
 }

@@ -133,17 +133,17 @@ static VfStatus place(VfEmitWeights *weights, VfErr *err)
     return VF_OK;
 }
 
-VfStatus vf_emit_weights_init(VfEmitWeights *weights, const VfPlan *plan, VfEmitDtype dtype,
-                              VfArena *arena, VfErr *err)
+VfStatus vf_emit_weights_init(VfEmitWeights *weights, const VfPlanTensor *tensor, int32_t n,
+                              VfEmitDtype dtype, VfArena *arena, VfErr *err)
 {
-    *weights = (VfEmitWeights){.n = plan->n_weight, .dtype = dtype, .digest = empty_digest};
-    weights->weight = VF_NEW_ARRAY(arena, VfEmitWeight, (size_t)plan->n_weight);
+    *weights = (VfEmitWeights){.n = n, .dtype = dtype, .digest = empty_digest};
+    weights->weight = VF_NEW_ARRAY(arena, VfEmitWeight, (size_t)n);
     VF_TRY_ALLOC(weights->weight, err);
-    for (int32_t i = 0; i < plan->n_weight; i++)
-        weights->weight[i] = (VfEmitWeight){.tensor = &plan->weight[i], .same = i};
+    for (int32_t i = 0; i < n; i++)
+        weights->weight[i] = (VfEmitWeight){.tensor = &tensor[i], .same = i};
     VF_TRY(find_same(weights, arena, err));
-    for (int32_t i = 0; i < plan->n_weight && dtype != VF_EMIT_F32; i++)
-        if (weights->weight[i].same == i && plan->weight[i].dtype == VF_F32)
+    for (int32_t i = 0; i < n && dtype != VF_EMIT_F32; i++)
+        if (weights->weight[i].same == i && tensor[i].dtype == VF_F32)
             measure(weights, &weights->weight[i]);
     VF_TRY(place(weights, err));
     return vf_emit_weights_memory(weights, put_digest, &weights->digest, err);

@@ -20,7 +20,7 @@ typedef struct VfEmitWeight {
 } VfEmitWeight;
 
 typedef struct VfEmitWeights {
-    VfEmitWeight *weight; /* as plan->weight */
+    VfEmitWeight *weight; /* in the order of the tensors */
     int32_t n, n_stored, n_narrow;
     VfEmitDtype dtype;
     size_t bytes, file_bytes; /* multiples of 64 */
@@ -34,9 +34,9 @@ typedef struct VfEmitWeights {
 /* Where the bytes go. */
 typedef VfStatus VfEmitPutFn(void *user, const void *data, size_t size, VfErr *err);
 
-/* Lay out the weights of a plan. Memory is `arena`'s; the plan must outlive it. */
-VfStatus vf_emit_weights_init(VfEmitWeights *weights, const VfPlan *plan, VfEmitDtype dtype,
-                              VfArena *arena, VfErr *err);
+/* Lay out `n` weights. Memory is `arena`'s; the tensors must outlive it. */
+VfStatus vf_emit_weights_init(VfEmitWeights *weights, const VfPlanTensor *tensor, int32_t n,
+                              VfEmitDtype dtype, VfArena *arena, VfErr *err);
 
 /* The bytes of the memory (what a program has after loading), or of the file, in order. */
 VfStatus vf_emit_weights_memory(const VfEmitWeights *weights, VfEmitPutFn *put, void *user,

@@ -144,12 +144,24 @@ static VfStatus finish_steps(VfLower *cx, VfPlan *plan, VfErr *err)
     return VF_OK;
 }
 
+static VfStatus finish_buffers(VfLower *cx, VfPlan *plan, VfErr *err)
+{
+    plan->buffer = VF_NEW_ARRAY(cx->arena, VfPlanBuffer, cx->n_buffer + 1);
+    VF_TRY_ALLOC(plan->buffer, err);
+    plan->n_buffer = (int32_t)cx->n_buffer;
+    for (size_t i = 0; i < cx->n_buffer; i++)
+        if (cx->buffer[i].space == VF_SPACE_ARENA)
+            plan->buffer[i] = (VfPlanBuffer){cx->buffer[i].offset, cx->buffer[i].bytes};
+    return VF_OK;
+}
+
 VfStatus vf_low_finish(VfLower *cx, VfPlan *plan, VfErr *err)
 {
     if (cx->n_step > INT32_MAX || cx->n_buffer > INT32_MAX)
         return vf_fail(err, VF_UNSUPPORTED, "the plan has too many steps");
     VF_TRY(vf_low_memory(cx, plan, err));
     VF_TRY(finish_steps(cx, plan, err));
+    VF_TRY(finish_buffers(cx, plan, err));
     plan->weight = cx->weight;
     plan->n_weight = (int32_t)cx->n_weight;
     plan->node = cx->node;

@@ -101,6 +101,13 @@ VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *e
     return VF_OK;
 }
 
+/* Numbers that are repeated need no memory of their own: readers take them with stride 0. Integers
+ * are computed, since shapes may depend on them. */
+static bool is_view_of_weight(const VfLowCall *call)
+{
+    return call->node->op == VF_OP_EXPAND && vf_dtype_info(call->in[0]->dtype)->is_float;
+}
+
 static bool can_fold(const VfLower *cx, const VfLowCall *call)
 {
     VfOp op = call->node->op;
@@ -126,7 +133,7 @@ static bool can_fold(const VfLower *cx, const VfLowCall *call)
                 return false;
         total = total > count ? total : count;
     }
-    return total <= MAX_FOLD;
+    return total <= MAX_FOLD && !is_view_of_weight(call);
 }
 
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err)

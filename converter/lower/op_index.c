@@ -166,7 +166,7 @@ VfStatus vf_lower_gather_nd(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[2], *out;
     VfkGatherNdParams p = {0};
-    Tuples t;
+    Tuples t = {0};
     char op[40];
     int64_t first = call->opset >= 12 ? vf_node_int(call->node, "batch_dims") : 0;
     VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
@@ -273,7 +273,7 @@ VfStatus vf_lower_scatter_nd(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[3], *out;
     VfkScatterNdParams p = {0};
-    Tuples t;
+    Tuples t = {0};
     VF_TRY(scatter_operands(cx, call->in, in, &p.index_bytes, err));
     VF_TRY(reduction_of(call, &p.reduction, err));
     VF_TRY(read_tuples(call, in[0], in[1], 0, &t, err));

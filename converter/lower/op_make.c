@@ -341,7 +341,7 @@ VfStatus vf_lower_pad(VfLower *cx, VfLowCall *call, VfErr *err)
         n += (size_t)out->dims[i];
     int64_t *table = VF_NEW_ARRAY(cx->arena, int64_t, n);
     VF_TRY_ALLOC(table, err);
-    for (int32_t i = 0; i < out->rank; i++)
+    for (int32_t i = out->rank - 1; i >= 0; i--)
         for (int64_t k = 0; k < out->dims[i]; k++, at++) {
             table[at] = pad_source(mode, k - begin[i], x->dims[i]);
             table[at] *= table[at] == VFK_INDEX_FILL ? 1 : x->stride[i];

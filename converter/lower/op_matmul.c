@@ -49,22 +49,9 @@ static VfStatus to_matrix(VfLower *cx, VfLowValue **x, int64_t *trans, int64_t *
     return vf_low_place(cx, *x, err);
 }
 
-/* Rows of a block: chosen from the shape alone, so that results do not depend on threads. */
-static int64_t block_rows(int64_t m, double batches)
-{
-    int64_t n_block = m / 96;
-    if (batches >= 3 || n_block < 2)
-        return m > 0 ? m : 1;
-    if (n_block > 16)
-        n_block = 16;
-    int64_t rows = (m + n_block - 1) / n_block;
-    return (rows + 15) / 16 * 16;
-}
-
 typedef struct Product {
     VfLowValue *a, *b, *c, *bias; /* bias expanded to the dims of c, or NULL */
     VfkMatmulParams p;
-    double batches;
 } Product;
 
 /* A batch axis next to the rows, over one matrix b, is more rows. */
@@ -95,14 +82,12 @@ static VfStatus set_batches(Product *x, int32_t n_batch, VfErr *err)
     VF_TRY(vf_low_merge(4, n_batch, x->c->dims, strides, &axes, err));
     VfkMatmulParams *p = &x->p;
     p->batch_rank = axes.rank;
-    x->batches = 1;
     for (int32_t i = 0; i < axes.rank; i++) {
         p->batch_dim[i] = axes.dim[i];
         p->a_batch[i] = axes.stride[0][i];
         p->b_batch[i] = axes.stride[1][i];
         p->c_batch[i] = axes.stride[2][i];
         p->bias_batch[i] = x->bias != NULL ? axes.stride[3][i] : 0;
-        x->batches *= (double)axes.dim[i];
     }
     return VF_OK;
 }
@@ -111,13 +96,13 @@ static VfStatus emit_product(VfLower *cx, Product *x, VfErr *err)
 {
     VfkMatmulParams *p = &x->p;
     VF_TRY(set_batches(x, merge_rows(x, x->c->rank - 2), err));
-    p->block_rows = block_rows(p->m, x->batches);
+    p->block_rows = vfk_matmul_block_rows(p->m, p->batch_rank, p->batch_dim);
     double rows = (double)(p->block_rows < p->m ? p->block_rows : p->m);
     VfLowValue *in[3] = {x->a, x->b, x->bias};
-    int64_t blocks = (p->m + p->block_rows - 1) / p->block_rows;
     VfLowEmit emit = {.op = "matmul", .dtype = x->a->dtype, .params = p, .n_in = 3, .n_out = 1,
                       .in = in, .out = &x->c,
-                      .units = x->c->count == 0 ? 0 : (int64_t)x->batches * blocks,
+                      .units = vfk_matmul_units(p->m, p->n, p->block_rows, p->batch_rank,
+                                                p->batch_dim),
                       .unit_cost = 2 * rows * (double)p->n * (double)p->k / FLOPS_PER_NS,
                       .flops = 2 * (double)x->c->count * (double)p->k,
                       .scratch_bytes = vfk_matmul_scratch_bytes(p, vf_low_width(x->a->dtype))};
@@ -390,13 +375,12 @@ VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowV
     memcpy(p.a_batch, axes.stride[0], sizeof p.a_batch);
     memcpy(p.b_batch, axes.stride[1], sizeof p.b_batch);
     memcpy(p.c_batch, axes.stride[2], sizeof p.c_batch);
-    int64_t batches = vf_low_product(axes.dim, 0, axes.rank);
-    p.block_rows = block_rows(p.m, (double)batches);
+    p.block_rows = vfk_matmul_block_rows(p.m, p.batch_rank, p.batch_dim);
     char op[40];
     snprintf(op, sizeof op, "matmul_integer_%s_%s", vf_dtype_info(a->dtype)->name,
              vf_dtype_info(b->dtype)->name);
     VfLowEmit emit = {.op = op, .params = &p, .n_in = 4, .n_out = 1, .in = in, .out = out,
-                      .units = batches * ((p.m + p.block_rows - 1) / p.block_rows),
+                      .units = vfk_matmul_units(p.m, p.n, p.block_rows, p.batch_rank, p.batch_dim),
                       .unit_cost = (double)p.block_rows * (double)p.n * (double)p.k,
                       .flops = 2 * (double)(*out)->count * (double)p.k};
     return vf_low_emit(cx, &emit, err);

@@ -200,7 +200,7 @@ static VfStatus resize_nearest(VfLower *cx, VfLowCall *call, const Resize *r, co
         n += (size_t)out->dims[i];
     int64_t *table = VF_NEW_ARRAY(cx->arena, int64_t, n);
     VF_TRY_ALLOC(table, err);
-    for (int32_t i = 0; i < out->rank; i++)
+    for (int32_t i = out->rank - 1; i >= 0; i--)
         for (int64_t k = 0; k < out->dims[i]; k++, at++) {
             double from = source_of(r, &axis[i], k);
             table[at] = is_outside(r, &axis[i], from)

@@ -13,8 +13,8 @@
 /* `x` in another dtype, through a third where there is no kernel for the pair. */
 VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
                         VfErr *err);
-/* out[i] = x[table...], see copy.h; `table` holds the entries of all axes of `out`. `fill` may be
- * NULL. */
+/* out[i] = x[table...], see copy.h; `table` holds the entries of all axes of `out`, of the last one
+ * first. `fill` may be NULL. */
 VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfLowValue *fill,
                            VfLowValue *out, VfErr *err);
 /* Operands of strings: they are known when the plan is made, and so are the results. */

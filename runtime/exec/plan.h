@@ -35,6 +35,11 @@ typedef struct VfPlanRef {
     size_t offset; /* bytes from the start of the weight, input, output or arena */
 } VfPlanRef;
 
+/* A piece of the run arena. */
+typedef struct VfPlanBuffer {
+    size_t offset, bytes;
+} VfPlanBuffer;
+
 /* A tensor that the plan names: an input, an output, a weight, or one kept with save_all. */
 typedef struct VfPlanTensor {
     VfBytes name;
@@ -84,7 +89,8 @@ typedef struct VfPlan {
     VfPlanTensor *saved; /* every intermediate, when lowering was asked to keep them all */
     VfPlanStep *step;
     VfPlanNode *node;
-    int32_t n_input, n_output, n_result, n_weight, n_saved, n_step, n_node;
+    VfPlanBuffer *buffer; /* by the index of places in the arena; others hold nothing */
+    int32_t n_input, n_output, n_result, n_weight, n_saved, n_step, n_node, n_buffer;
     size_t arena_bytes;  /* run arena */
     size_t scratch_bytes; /* largest scratch of any step */
     size_t total_bytes;  /* sum of all arena tensors, were none reused */

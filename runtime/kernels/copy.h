@@ -13,10 +13,11 @@
  *
  * index_copy: out is contiguous; for every index i below dim,
  *     out[i] = in[0][table_0[i_0] + table_1[i_1] + ...]
- * in[1] is the i64 tables of all axes one after the other (dim[0] entries, then dim[1], ...),
- * already multiplied by the source's strides, in elements; an entry of VFK_INDEX_FILL makes
- * the element in[2][0], or zero bytes if in[2] is NULL. It serves Pad in every mode, nearest Resize
- * and slices with repeats. Units: rows, as above.
+ * in[1] is the i64 tables of all axes one after the other, that of the last axis first (dim[rank -
+ * 1] entries, then dim[rank - 2], ...: those of a smaller batch are the beginning of those of a
+ * larger one), already multiplied by the source's strides, in elements; an entry of VFK_INDEX_FILL
+ * makes the element in[2][0], or zero bytes if in[2] is NULL. It serves Pad in every mode, nearest
+ * Resize and slices with repeats. Units: rows, as above.
  */
 #ifndef VFK_COPY_H
 #define VFK_COPY_H

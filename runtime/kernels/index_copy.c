@@ -8,7 +8,7 @@ static int64_t row_offset(const VfkIndexCopyParams *params, const int64_t *table
 {
     int64_t start[VFK_MAX_RANK] = {0}, offset = 0;
     int fill = 0;
-    for (int64_t axis = 0, at = 0; axis < params->rank; axis++) {
+    for (int64_t axis = params->rank - 1, at = 0; axis >= 0; axis--) {
         start[axis] = at;
         at += params->dim[axis];
     }
@@ -18,7 +18,7 @@ static int64_t row_offset(const VfkIndexCopyParams *params, const int64_t *table
         fill |= entry == VFK_INDEX_FILL;
         offset += entry == VFK_INDEX_FILL ? 0 : entry;
     }
-    *last = table + start[params->rank - 1];
+    *last = table;
     return fill ? VFK_INDEX_FILL : offset;
 }
 

@@ -14,9 +14,8 @@
  * interleaved B x S x H x D tensor are matrices with ld H * D, and their Transpose disappears.
  * Rows must have unit stride. Batches with one weight (b stride 0) should be merged into m.
  *
- * Units: batch * ceil(m / block_rows), the blocks of a batch together. block_rows is chosen by
- * lowering from the shape alone, so results do not depend on threads; m (one block) is right
- * when there are many batches; otherwise multiples of 32, not below 64, are good. Scratch:
+ * Units: batch * ceil(m / block_rows), the blocks of a batch together. block_rows is chosen from
+ * the shape alone (vfk_matmul_block_rows), so results do not depend on threads. Scratch:
  * vfk_matmul_scratch_bytes; blas needs none, but asking for the same is harmless.
  */
 #ifndef VFK_MATMUL_H
@@ -62,6 +61,40 @@ typedef struct VfkMatmulIntegerParams {
     int64_t b_zero_stride; /* 0: one zero point for b; 1: one per column */
     int64_t block_rows;
 } VfkMatmulIntegerParams;
+
+/* The number of products. */
+static inline double vfk_matmul_batches(int64_t batch_rank, const int64_t *batch_dim)
+{
+    double batches = 1;
+    for (int64_t i = 0; i < batch_rank; i++) {
+        batches *= (double)batch_dim[i];
+    }
+    return batches;
+}
+
+/* Rows of a unit: all of them when there are many products; else a multiple of 16 of about a
+ * sixteenth, at least some 96. */
+static inline int64_t vfk_matmul_block_rows(int64_t m, int64_t batch_rank,
+                                            const int64_t *batch_dim)
+{
+    int64_t blocks = m / 96;
+    if (vfk_matmul_batches(batch_rank, batch_dim) >= 3 || blocks < 2) {
+        return m > 0 ? m : 1;
+    }
+    if (blocks > 16) {
+        blocks = 16;
+    }
+    int64_t rows = (m + blocks - 1) / blocks;
+    return (rows + 15) / 16 * 16;
+}
+
+/* Units of a step. */
+static inline int64_t vfk_matmul_units(int64_t m, int64_t n, int64_t block_rows,
+                                       int64_t batch_rank, const int64_t *batch_dim)
+{
+    int64_t blocks = n == 0 ? 0 : (m + block_rows - 1) / block_rows;
+    return (int64_t)vfk_matmul_batches(batch_rank, batch_dim) * blocks;
+}
 
 /* Scratch of a matmul step, for any variant; `element_bytes` is 4 for f32. matmul_integer
  * needs none. */

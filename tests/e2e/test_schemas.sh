@@ -59,6 +59,7 @@ name = json.load(open(sys.argv[1]))["models"][0]["inputs"][0]["name"]
 numpy.savez(sys.argv[3], **{name: numpy.load(sys.argv[2])["x"][:8]})
 PYTHON
 whole "$model"
+report 0 emit-c "$model" -o "$work/emitted" --dim batch=1..3
 on_data "$model" "$work/x.npz"
 report 0 eval "$model" --data "$mnist/test_500.npz"
 report "0|1" bisect "$model" --passes softmax-to-relu --data "$mnist/test_500.npz" --samples 64 \

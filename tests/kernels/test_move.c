@@ -68,7 +68,7 @@ START_TEST(test_index_copy)
 {
     /* A 2 x 3 tensor reflected to 2 x 5, with one row of filling above. */
     int16_t x[] = {1, 2, 3, 4, 5, 6}, fill = 9;
-    int64_t table[] = {VFK_INDEX_FILL, 0, 3, 1, 0, 1, 2, 1};
+    int64_t table[] = {1, 0, 1, 2, 1, VFK_INDEX_FILL, 0, 3};
     int16_t want[] = {9, 9, 9, 9, 9, 2, 1, 2, 3, 2, 5, 4, 5, 6, 5};
     VfkIndexCopyParams params = {2, {3, 5}};
     Case c = {"index_copy_b2", &params, {x, table, &fill}, {sizeof want}, 3, 0};

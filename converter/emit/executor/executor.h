@@ -12,13 +12,18 @@
 
 enum { EXECUTOR_ALIGNMENT = 64 }; /* of arena and weights, in bytes */
 
+/* What functions with a batch return. */
+enum { EXECUTOR_OK = 0, EXECUTOR_BAD_BATCH = 1 };
+
 typedef struct ExecutorTensor {
     const char *name;
     const char *type;    /* of an element, as npy files spell it: "<f4", "<i8", "|b1", ... */
     size_t element_bytes;
     int rank;
-    const int64_t *dims; /* `rank` of them */
-    size_t bytes;        /* C order, little endian */
+    const int64_t *dims; /* `rank` of them, with the largest batch */
+    /* How much each dim grows with each more in the batch; NULL where there is no choice. */
+    const int64_t *per_batch;
+    size_t bytes; /* C order, little endian; with the largest batch */
 } ExecutorTensor;
 
 typedef struct Executor {
@@ -34,8 +39,13 @@ typedef struct Executor {
     /* Make `weights_bytes` of weights out of the bytes of the file, where it holds them in a
      * smaller type; NULL: the file holds them as they are. */
     void (*widen)(const void *file, void *weights);
-    /* in[i] holds in[i].bytes bytes, out[i] gets out[i].bytes; each aligned for its type. */
+    /* The batches that the model can be run with; both 0 where all shapes are fixed. */
+    int64_t min_batch, max_batch;
+    /* in[i] holds in[i].bytes bytes, out[i] gets out[i].bytes; each aligned for its type. One of
+     * the two is there: `run_batch` where the caller chooses the batch. */
     void (*run)(const void *weights, void *arena, const void *const *in, void *const *out);
+    int (*run_batch)(int64_t batch, const void *weights, void *arena, const void *const *in,
+                     void *const *out);
 } Executor;
 
 /* The models of this program, the first one first. */

@@ -5,6 +5,8 @@
  *       --out NAME=FILE.npy     write an output
  *       --expect NAME=FILE.npy  compare an output; exit status 1 where it differs
  *       --rtol X --atol X       allowed: atol + rtol |expected|; 1e-4 and 1e-5
+ *       --batch N               where the model leaves it open; else that of the inputs' files,
+ *                               else the smallest
  *       --weights FILE          instead of the file that the program was written with
  *       --which N               the model, counted from 0, where there are several
  *       --compare               run the first two models and print how far their outputs differ
@@ -25,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "batch.h"
 #include "executor.h"
 #include "npy.h"
 
@@ -33,7 +36,7 @@
 void vfk_blas_single_thread(void);
 #endif
 
-enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, MAX_FILES = 64 };
+enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, MAX_FILES = 64, NOT_GIVEN = -1 };
 
 typedef struct File {
     const char *name; /* of the tensor, not terminated */
@@ -51,10 +54,12 @@ typedef struct Options {
     double rtol, atol;
     const char *weights;
     int which, repeats, compare, list;
+    int batch; /* or NOT_GIVEN */
 } Options;
 
 /* Memory of one model. */
 typedef struct Memory {
+    Fitted fitted; /* the tensors with the sizes of the batch */
     void *arena;
     void *mapped, *own_weights; /* the file; what was made of it */
     const void *weights;
@@ -87,6 +92,21 @@ static int add_file(Files *files, const char *word)
     return DONE;
 }
 
+/* To where a place is given. Numbers are not negative. */
+static int parse_number(const char *word, double *number, int *integer)
+{
+    char *end;
+    double value = strtod(word, &end);
+    int is_good = *end == '\0' && end != word && value >= 0;
+    if (integer != NULL && is_good && value <= 1e9 && value == floor(value))
+        *integer = (int)value;
+    else if (integer != NULL)
+        return 0;
+    if (number != NULL && is_good)
+        *number = value;
+    return number == NULL || is_good;
+}
+
 static int parse(int argc, char **argv, Options *options)
 {
     const struct {
@@ -103,6 +123,7 @@ static int parse(int argc, char **argv, Options *options)
                {"--atol", NULL, NULL, &options->atol, NULL, NULL},
                {"--which", NULL, NULL, NULL, &options->which, NULL},
                {"--repeats", NULL, NULL, NULL, &options->repeats, NULL},
+               {"--batch", NULL, NULL, NULL, &options->batch, NULL},
                {"--compare", NULL, NULL, NULL, NULL, &options->compare},
                {"--list", NULL, NULL, NULL, NULL, &options->list}};
     for (int i = 1; i < argc; i++) {
@@ -121,10 +142,8 @@ static int parse(int argc, char **argv, Options *options)
             return USAGE;
         if (row[k].text != NULL)
             *row[k].text = argv[i];
-        if (row[k].number != NULL)
-            *row[k].number = strtod(argv[i], NULL);
-        if (row[k].integer != NULL)
-            *row[k].integer = (int)strtol(argv[i], NULL, 10);
+        if (!parse_number(argv[i], row[k].number, row[k].integer))
+            return fail(USAGE, "expected a number, not", argv[i]);
     }
     if (options->which < 0 || options->which >= executor_count)
         return fail(USAGE, "there is no such", "--which");
@@ -200,18 +219,43 @@ static int get_weights(const Executor *model, const char *given, Memory *memory)
     return read_weights(model, given != NULL ? given : model->weights_file, memory);
 }
 
+/* --- the batch --- */
+
+static int choose_batch(const Executor *model, const Options *options, int64_t *batch)
+{
+    char what[96], number[24];
+    *batch = options->batch == NOT_GIVEN ? 0 : options->batch;
+    if (model->max_batch == 0)
+        return options->batch == NOT_GIVEN
+                   ? DONE
+                   : fail(USAGE, "all shapes are fixed, so there is no", "--batch");
+    for (int i = 0; i < options->in.n && options->batch == NOT_GIVEN && *batch == 0; i++) {
+        int at = find(model->in, model->n_in, &options->in.file[i]);
+        *batch = at < 0 ? 0 : batch_of_file(model, &model->in[at], options->in.file[i].path);
+    }
+    if (options->batch == NOT_GIVEN && *batch == 0)
+        *batch = model->min_batch;
+    if (*batch >= model->min_batch && *batch <= model->max_batch)
+        return DONE;
+    snprintf(what, sizeof what, "the model takes batches of %lld to %lld, not of",
+             (long long)model->min_batch, (long long)model->max_batch);
+    snprintf(number, sizeof number, "%lld", (long long)*batch);
+    return fail(USAGE, what, number);
+}
+
 /* --- running --- */
 
-static int prepare(const Executor *model, const char *weights, Memory *memory)
+static int prepare(const Executor *model, int64_t batch, const char *weights, Memory *memory)
 {
     memory->arena = new_memory(model->arena_bytes);
     memory->in = calloc((size_t)model->n_in + 1, sizeof *memory->in);
     memory->out = calloc((size_t)model->n_out + 1, sizeof *memory->out);
-    int is_ready = memory->arena != NULL && memory->in != NULL && memory->out != NULL;
+    int is_ready = memory->arena != NULL && memory->in != NULL && memory->out != NULL &&
+                   batch_fit(model, batch, &memory->fitted);
     for (int i = 0; is_ready && i < model->n_in; i++)
-        is_ready = (memory->in[i] = new_memory(model->in[i].bytes)) != NULL;
+        is_ready = (memory->in[i] = new_memory(memory->fitted.in[i].bytes)) != NULL;
     for (int i = 0; is_ready && i < model->n_out; i++)
-        is_ready = (memory->out[i] = new_memory(model->out[i].bytes)) != NULL;
+        is_ready = (memory->out[i] = new_memory(memory->fitted.out[i].bytes)) != NULL;
     return is_ready ? get_weights(model, weights, memory) : fail(IO, "no memory for", model->name);
 }
 
@@ -221,7 +265,7 @@ static int read_inputs(const Executor *model, const Files *files, Memory *memory
         int at = find(model->in, model->n_in, &files->file[i]);
         if (at < 0)
             return fail(USAGE, "the model has no such input:", files->file[i].name);
-        const char *why = npy_read(files->file[i].path, &model->in[at], memory->in[at]);
+        const char *why = npy_read(files->file[i].path, &memory->fitted.in[at], memory->in[at]);
         if (why != NULL)
             return fail(IO, why, files->file[i].path);
     }
@@ -241,6 +285,15 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void call(const Executor *model, Memory *memory)
+{
+    const void *const *in = (const void *const *)memory->in;
+    if (model->run_batch != NULL)
+        model->run_batch(memory->fitted.batch, memory->weights, memory->arena, in, memory->out);
+    else
+        model->run(memory->weights, memory->arena, in, memory->out);
+}
+
 static int run(const Executor *model, Memory *memory, int repeats)
 {
     double *time = malloc((size_t)(repeats + 1) * sizeof *time);
@@ -248,13 +301,16 @@ static int run(const Executor *model, Memory *memory, int repeats)
         return fail(IO, "no memory for", "--repeats");
     for (int i = 0; i < repeats || i == 0; i++) {
         double start = now();
-        model->run(memory->weights, memory->arena, (const void *const *)memory->in, memory->out);
+        call(model, memory);
         time[i] = now() - start;
     }
     if (repeats > 0) {
         qsort(time, (size_t)repeats, sizeof *time, compare_doubles);
-        printf("%s: %d runs, least %.3f ms, median %.3f ms, most %.3f ms\n", model->name, repeats,
-               time[0], time[repeats / 2], time[repeats - 1]);
+        printf("%s", model->name);
+        if (memory->fitted.batch > 0)
+            printf(", batch %lld", (long long)memory->fitted.batch);
+        printf(": %d runs, least %.3f ms, median %.3f ms, most %.3f ms\n", repeats, time[0],
+               time[repeats / 2], time[repeats - 1]);
     }
     free(time);
     return DONE;
@@ -292,11 +348,12 @@ static int check_expected(const Executor *model, const Options *options, const M
         int at = find(model->out, model->n_out, file);
         if (at < 0)
             return fail(USAGE, "the model has no such output:", file->name);
-        void *right = new_memory(model->out[at].bytes);
+        const ExecutorTensor *tensor = &memory->fitted.out[at];
+        void *right = new_memory(tensor->bytes);
         const char *why = right == NULL ? "no memory for"
-                                        : npy_read(file->path, &model->out[at], right);
+                                        : npy_read(file->path, tensor, right);
         int found = why != NULL ? fail(IO, why, file->path)
-                                : check(&model->out[at], memory->out[at], right, options);
+                                : check(tensor, memory->out[at], right, options);
         free(right);
         if (found == IO)
             return IO;
@@ -311,18 +368,20 @@ static int write_outputs(const Executor *model, const Files *files, const Memory
         int at = find(model->out, model->n_out, &files->file[i]);
         if (at < 0)
             return fail(USAGE, "the model has no such output:", files->file[i].name);
-        const char *why = npy_write(files->file[i].path, &model->out[at], memory->out[at]);
+        const char *why = npy_write(files->file[i].path, &memory->fitted.out[at], memory->out[at]);
         if (why != NULL)
             return fail(IO, why, files->file[i].path);
     }
     return DONE;
 }
 
-static void print_tensor(const char *kind, const ExecutorTensor *tensor)
+static void print_tensor(const Executor *model, const char *kind, const ExecutorTensor *tensor)
 {
     printf("  %s %s: %s [", kind, tensor->name, tensor->type);
-    for (int i = 0; i < tensor->rank; i++)
-        printf("%s%lld", i > 0 ? ", " : "", (long long)tensor->dims[i]);
+    for (int i = 0; i < tensor->rank; i++) {
+        printf("%s", i > 0 ? ", " : "");
+        batch_print_dim(model, tensor, i);
+    }
     printf("], %zu bytes\n", tensor->bytes);
 }
 
@@ -330,21 +389,25 @@ static void list(const Executor *model)
 {
     printf("%s: arena %zu bytes, weights %zu bytes\n", model->name, model->arena_bytes,
            model->weights_bytes);
+    if (model->max_batch > 0)
+        printf("  batches of %lld to %lld; bytes are those of the largest\n",
+               (long long)model->min_batch, (long long)model->max_batch);
     for (int i = 0; i < model->n_in; i++)
-        print_tensor("in ", &model->in[i]);
+        print_tensor(model, "in ", &model->in[i]);
     for (int i = 0; i < model->n_out; i++)
-        print_tensor("out", &model->out[i]);
+        print_tensor(model, "out", &model->out[i]);
 }
 
 /* Outputs of the second model against those of the first. */
 static int compare_models(const Options *options, const Memory *memory)
 {
-    const Executor *a = executor_model[0], *b = executor_model[1];
+    int n = executor_model[0]->n_out, n_b = executor_model[1]->n_out;
     int status = DONE;
-    for (int i = 0; i < a->n_out && i < b->n_out; i++) {
-        if (a->out[i].bytes != b->out[i].bytes || strcmp(a->out[i].type, b->out[i].type) != 0)
-            status = fail(DIFFERS, "the models differ in type or shape of", a->out[i].name);
-        else if (check(&b->out[i], memory[1].out[i], memory[0].out[i], options) != DONE)
+    for (int i = 0; i < n && i < n_b; i++) {
+        const ExecutorTensor *a = &memory[0].fitted.out[i], *b = &memory[1].fitted.out[i];
+        if (a->bytes != b->bytes || strcmp(a->type, b->type) != 0)
+            status = fail(DIFFERS, "the models differ in type or shape of", a->name);
+        else if (check(b, memory[1].out[i], memory[0].out[i], options) != DONE)
             status = DIFFERS;
     }
     return status;
@@ -353,7 +416,10 @@ static int compare_models(const Options *options, const Memory *memory)
 static int run_model(int which, const Options *options, Memory *memory)
 {
     const Executor *model = executor_model[which];
-    int status = prepare(model, options->weights, memory);
+    int64_t batch;
+    int status = choose_batch(model, options, &batch);
+    if (status == DONE)
+        status = prepare(model, batch, options->weights, memory);
     if (status == DONE)
         status = read_inputs(model, &options->in, memory);
     return status == DONE ? run(model, memory, options->repeats) : status;
@@ -367,6 +433,7 @@ static void release(const Executor *model, Memory *memory)
         free(memory->out[i]);
     free(memory->in);
     free(memory->out);
+    batch_release(&memory->fitted);
     free(memory->arena);
     free(memory->own_weights);
     if (memory->mapped != NULL)
@@ -375,8 +442,8 @@ static void release(const Executor *model, Memory *memory)
 
 int main(int argc, char **argv)
 {
-    static Options options = {.rtol = 1e-4, .atol = 1e-5};
-    Memory memory[2] = {{0}, {0}};
+    static Options options = {.rtol = 1e-4, .atol = 1e-5, .batch = NOT_GIVEN};
+    Memory memory[2] = {{.arena = NULL}};
     int status = parse(argc, argv, &options);
     if (status != DONE)
         return status;

@@ -94,6 +94,24 @@ const char *npy_read(const char *path, const ExecutorTensor *tensor, void *data)
     return why;
 }
 
+long long npy_rows(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *header = malloc(HEADER_MAX), *end = NULL;
+    long long rows = -1;
+    const char *at = file != NULL && header != NULL && read_header(file, header)
+                         ? value_of(header, "'shape'")
+                         : NULL;
+    if (at != NULL && *at == '(')
+        rows = strtoll(at + 1, &end, 10);
+    if (end == at + 1)
+        rows = -1;
+    free(header);
+    if (file != NULL)
+        fclose(file);
+    return rows;
+}
+
 /* Length, padded with spaces so that data begins at a multiple of 64 bytes; then the text. */
 static int write_header(FILE *file, const ExecutorTensor *tensor)
 {

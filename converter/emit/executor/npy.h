@@ -9,6 +9,9 @@
 /* Read `path` into `data`. It must have the tensor's type and shape. NULL, or what is wrong. */
 const char *npy_read(const char *path, const ExecutorTensor *tensor, void *data);
 
+/* The first dim of the array in `path`; -1 where there is none or the file is no npy file. */
+long long npy_rows(const char *path);
+
 /* Write the tensor. NULL, or what is wrong. */
 const char *npy_write(const char *path, const ExecutorTensor *tensor, const void *data);
 

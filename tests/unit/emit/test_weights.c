@@ -21,9 +21,8 @@ enum { N = sizeof weight / sizeof weight[0] };
 
 static VfEmitWeights lay_out(VfEmitDtype dtype)
 {
-    VfPlan plan = {.weight = weight, .n_weight = N};
     VfEmitWeights weights;
-    ck_assert_int_eq(vf_emit_weights_init(&weights, &plan, dtype, arena, NULL), VF_OK);
+    ck_assert_int_eq(vf_emit_weights_init(&weights, weight, N, dtype, arena, NULL), VF_OK);
     return weights;
 }
 
@@ -97,9 +96,8 @@ END_TEST
 
 START_TEST(no_weights_need_no_bytes)
 {
-    VfPlan plan = {.n_weight = 0};
     VfEmitWeights weights;
-    ck_assert_int_eq(vf_emit_weights_init(&weights, &plan, VF_EMIT_F32, arena, NULL), VF_OK);
+    ck_assert_int_eq(vf_emit_weights_init(&weights, NULL, 0, VF_EMIT_F32, arena, NULL), VF_OK);
     ck_assert_uint_eq(weights.bytes, 0);
     ck_assert_uint_eq(weights.digest, 0xcbf29ce484222325u);
 }

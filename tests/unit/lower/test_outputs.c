@@ -173,6 +173,24 @@ START_TEST(a_step_does_not_overlap_itself)
 }
 END_TEST
 
+/* A constant that is repeated keeps the memory that it has. */
+START_TEST(repeated_numbers_take_no_memory)
+{
+    LowerCase c;
+    case_open(&c, "model opset=17\n"
+                  "graph g (x: f32[8, 3] = f32[8, 3] random(1)) -> (y: f32[8, 3]) {\n"
+                  "    w = const f32[1, 3] {1.5, 0.25, -2}\n"
+                  "    s = const i64[2] {8, 3}\n"
+                  "    e = Expand(w, s)\n"
+                  "    y = Add(x, e)\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(c.plan->n_weight, 1);
+    ck_assert_uint_eq(c.plan->weight[0].bytes, 12);
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/outputs");
@@ -183,6 +201,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, threads_change_no_bit);
     tcase_add_test(tcase, memory_is_near_what_lives_at_once);
     tcase_add_test(tcase, a_step_does_not_overlap_itself);
+    tcase_add_test(tcase, repeated_numbers_take_no_memory);
     suite_add_tcase(suite, tcase);
     return suite;
 }

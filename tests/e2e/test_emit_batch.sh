@@ -61,6 +61,8 @@ for batch in 2 3 16; do check repbn "repbn_$batch"; done
 grep -q '\[batch, 1, 28, 28\], 3136 \* batch bytes' ln/model.h || fail "model.h: no shape"
 grep -q 'int model_run(int64_t batch, const void \*weights' ln/model.h || fail "model.h: no batch"
 grep -q 'model_run(batch, weights, arena, in, out)' ln/README.md || fail "README.md: no batch"
+sed -n '/^    #include/,/^    }/s/^    //p' ln/README.md >call.c
+gcc -std=c11 $warnings -Iln -c call.c -o call.o || fail "README.md: $(cat call.c)"
 (cd ln && ./executor --list) >out && grep -q 'batches of 1 to 16' out || fail "--list: $(cat out)"
 sed -n 's/^    //p' ln/README.md | sed '/^#include/,$d' >commands
 (cd ln && bash ../commands) >out 2>&1 || fail "README.md: $(cat out)"

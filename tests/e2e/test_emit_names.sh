@@ -48,4 +48,6 @@ done
 sed -n 's/^    //p' c/README.md | sed '/^#include/,$d' >commands
 (cd c && bash ../commands) >out || fail "$(cat out)"
 [ "$(grep -ac 'equal to the bit' out)" = 22 ] || fail "$(cat out)"
+sed -n '/^    #include/,/^    }/s/^    //p' c/README.md >c/call.c
+gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -c c/call.c -o call.o || fail "README: $(cat c/call.c)"
 [ -z "$(find . -name made)" ] || fail "a name was run as a command"

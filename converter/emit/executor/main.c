@@ -72,6 +72,12 @@ static int fail(int status, const char *what, const char *about)
     return status;
 }
 
+static int fail_name(const char *what, const File *file)
+{
+    fprintf(stderr, "executor: %s '%.*s'\n", what, (int)file->name_size, file->name);
+    return USAGE;
+}
+
 /* Aligned, zeroed; never NULL for a size that fits. */
 static void *new_memory(size_t bytes)
 {
@@ -264,7 +270,7 @@ static int read_inputs(const Executor *model, const Files *files, Memory *memory
     for (int i = 0; i < files->n; i++) {
         int at = find(model->in, model->n_in, &files->file[i]);
         if (at < 0)
-            return fail(USAGE, "the model has no such input:", files->file[i].name);
+            return fail_name("the model (see --list) has no input", &files->file[i]);
         const char *why = npy_read(files->file[i].path, &memory->fitted.in[at], memory->in[at]);
         if (why != NULL)
             return fail(IO, why, files->file[i].path);
@@ -347,7 +353,7 @@ static int check_expected(const Executor *model, const Options *options, const M
         const File *file = &options->expect.file[i];
         int at = find(model->out, model->n_out, file);
         if (at < 0)
-            return fail(USAGE, "the model has no such output:", file->name);
+            return fail_name("the model (see --list) has no output", file);
         const ExecutorTensor *tensor = &memory->fitted.out[at];
         void *right = new_memory(tensor->bytes);
         const char *why = right == NULL ? "no memory for"
@@ -367,7 +373,7 @@ static int write_outputs(const Executor *model, const Files *files, const Memory
     for (int i = 0; i < files->n; i++) {
         int at = find(model->out, model->n_out, &files->file[i]);
         if (at < 0)
-            return fail(USAGE, "the model has no such output:", files->file[i].name);
+            return fail_name("the model (see --list) has no output", &files->file[i]);
         const char *why = npy_write(files->file[i].path, &memory->fitted.out[at], memory->out[at]);
         if (why != NULL)
             return fail(IO, why, files->file[i].path);

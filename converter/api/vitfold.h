@@ -113,6 +113,12 @@ typedef struct VitfoldDim {
     int64_t size;
 } VitfoldDim;
 
+/* A symbolic dimension that stays open: any size from `min` to `max`, both included. */
+typedef struct VitfoldBatch {
+    const char *name;
+    int64_t min, max;
+} VitfoldBatch;
+
 /* Fix symbolic dimensions of inputs and outputs in the model itself. VITFOLD_USAGE names the
  * dimension that no input has. */
 VITFOLD_API int vitfold_model_fix_dims(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,

@@ -201,13 +201,6 @@ VITFOLD_API int vitfold_bench(const VitfoldModel *model, const VitfoldData *in,
 
 enum { VITFOLD_WEIGHTS_F32, VITFOLD_WEIGHTS_F16, VITFOLD_WEIGHTS_BF16 };
 
-/* A symbolic dimension that stays open: the first one of the inputs that have it. Both ends are
- * included. */
-typedef struct VitfoldBatch {
-    const char *name;
-    int64_t min, max;
-} VitfoldBatch;
-
 typedef struct VitfoldEmitOptions {
     const VitfoldModel *with; /* a second model for the same program, or NULL */
     int weights_dtype;        /* how float32 weights are stored; they are widened on loading */

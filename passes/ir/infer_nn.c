@@ -286,6 +286,8 @@ VfStatus vf_infer_dft(const VfInferCx *cx)
     if (vf_infer_in(cx, 1))
         dims[at] =
             vf_infer_int_of(cx, 1, &length) && length >= 0 ? vf_dim(length) : vf_dim_unknown();
+    else if (is_onesided && vf_node_int(cx->node, "inverse") != 0)
+        dims[at] = vf_infer_times(cx, vf_infer_plus(cx, dims[at], -1), 2);
     if (is_onesided && vf_node_int(cx->node, "inverse") == 0)
         dims[at] = vf_infer_plus(cx, vf_infer_over(cx, dims[at], 2), 1);
     dims[type->rank - 1] = vf_dim(is_onesided && vf_node_int(cx->node, "inverse") != 0 ? 1 : 2);

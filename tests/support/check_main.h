@@ -1,5 +1,6 @@
 /* The main function of a test program: VF_CHECK_MAIN(make_suite) after a
- * `static Suite *make_suite(void)`. Exit status 0 if every case passed, 1 if not.
+ * `static Suite *make_suite(void)`. Exit status 0 if every case passed, 1 if not. A case may take
+ * five minutes unless it says otherwise: Check's four seconds would make tests of a busy machine.
  * A program that has nothing to test here returns VF_TEST_SKIPPED from a main of its own
  * after a line that says why.
  */
@@ -14,6 +15,7 @@ enum { VF_TEST_SKIPPED = 77 };
 #define VF_CHECK_MAIN(make_suite)                              \
     int main(void)                                             \
     {                                                          \
+        setenv("CK_DEFAULT_TIMEOUT", "300", 0);                \
         SRunner *runner = srunner_create(make_suite());        \
         srunner_run_all(runner, CK_ENV);                       \
         int n_failed = srunner_ntests_failed(runner);          \

@@ -186,6 +186,7 @@ static VfStatus look_in_file(const Explainer *cx, VfErr *err)
         n += to->pass[i].site.n;
     if (cx->node == NULL || n > 0)
         return VF_OK;
+    to->is_of_file = true;
     VF_TRY(vf_explain_nodes(to, cx->model->ir, cx->node, NULL, NULL, err));
     return to->n_detail > 0 ? VF_OK
                             : vf_fail(err, VF_USAGE, "'%s': no node or site is named '%s'",
@@ -205,18 +206,22 @@ static VfStatus explain(const Explainer *cx, const char *words, VfErr *err)
     return look_in_file(cx, err);
 }
 
-int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,
+int vitfold_explain(const VitfoldModel *model, const VitfoldExplainOptions *options,
                     VitfoldReport **result, VitfoldError *err)
 {
+    static const VitfoldExplainOptions defaults = {0};
     VitfoldReport *report;
+    options = options == NULL ? &defaults : options;
     VfStatus status = vf_report_begin("vitfold.explain.1", &report, err);
     if (status != VF_OK)
         return (int)status;
     VfExplanation explanation = {.arena = report->arena, .file = model->path};
-    Explainer cx = {model, node, &explanation};
-    status = explain(&cx, pass, err);
+    Explainer cx = {model, options->node, &explanation};
+    status = explain(&cx, options->pass, err);
+    if (status == VF_OK && options->html)
+        status = vf_explanation_page(&explanation, model, &report->html, err);
     if (status == VF_OK) {
-        vf_explanation_text(&explanation, node != NULL, &report->out);
+        vf_explanation_text(&explanation, options->node != NULL, &report->out);
         vf_explanation_json(&explanation, &report->json);
     }
     return (int)vf_report_finish(report, status, result, err);

@@ -20,7 +20,7 @@ static void print_quoted(VfText *text, const char *name)
 static void print_attention(const VfSaidList *list, VfText *text)
 {
     if (list->n > 0)
-        vf_text_printf(text, "attention: %zu sites\n", list->n);
+        vf_text_printf(text, "attention: %zu %s\n", list->n, list->n == 1 ? "site" : "sites");
     for (size_t i = 0; i < list->n; i++) {
         const VfSaid *said = &list->item[i];
         vf_text_printf(text, "  %d ", (int)said->index);

@@ -1,5 +1,5 @@
 /* What the matcher and the passes say of the sites of a model: gathered once (explain.c), printed
- * as text (explain_text.c) and as JSON (explain_json.c).
+ * as text (explain_text.c), as JSON (explain_json.c) and as a page (explain_page.c).
  *
  * Everything is copied into the arena: the models it was found on are gone when it is printed.
  */
@@ -7,6 +7,7 @@
 #define VF_API_EXPLANATION_H
 
 #include "converter/api/sites.h"
+#include "converter/api/vitfold.h"
 #include "converter/report/json.h"
 #include "passes/rewrite/journal.h"
 
@@ -57,6 +58,7 @@ typedef struct VfExplanation {
     size_t n_pass;
     VfNodeDetail *detail; /* of the nodes asked for by name */
     size_t n_detail, detail_capacity;
+    bool is_of_file;      /* those are as the file has them: clean-up takes them away */
 } VfExplanation;
 
 /* Append a copy of `said`, its texts copied too. */
@@ -69,5 +71,8 @@ VfStatus vf_explain_nodes(VfExplanation *to, const VfModel *model, const char *g
 /* Sites that a pass treats alike share a line; `is_full`: each by name. */
 void vf_explanation_text(const VfExplanation *explanation, bool is_full, VfText *text);
 void vf_explanation_json(const VfExplanation *explanation, VfJson *json);
+/* One HTML document. `model` is what was explained: its file is read once more. */
+VfStatus vf_explanation_page(const VfExplanation *explanation, const VitfoldModel *model,
+                             VfBytes *html, VfErr *err);
 
 #endif

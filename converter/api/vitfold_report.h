@@ -52,14 +52,19 @@ VITFOLD_API int vitfold_signal(VitfoldModel *const *model, size_t n_model,
  * else NULL. */
 VITFOLD_API const char *vitfold_report_svg(const VitfoldReport *report, size_t *size);
 
-/* The page of a report that was asked for one (VitfoldSummaryOptions, VitfoldDiffOptions): an HTML
- * document that needs no other file; else NULL. */
+/* The page of a report that was asked for one (VitfoldSummaryOptions, VitfoldDiffOptions,
+ * VitfoldExplainOptions): an HTML document that needs no other file; else NULL. */
 VITFOLD_API const char *vitfold_report_html(const VitfoldReport *report, size_t *size);
 
-/* Every candidate site and, where it was not matched, the first fact that failed. `pass` (with
- * options, if need be: "insert-spa:tau=1") and `node` (a name or glob) narrow it; both may be
+typedef struct VitfoldExplainOptions {
+    const char *pass; /* only this pass, with options if need be ("insert-spa:tau=1"); NULL: all */
+    const char *node; /* only sites and nodes of this name or glob; NULL: all */
+    int html;         /* also a page with drawings of what was left alone */
+} VitfoldExplainOptions;
+
+/* Every candidate site and, where it was not matched, the first fact that failed. `options` may be
  * NULL. */
-VITFOLD_API int vitfold_explain(const VitfoldModel *model, const char *pass, const char *node,
+VITFOLD_API int vitfold_explain(const VitfoldModel *model, const VitfoldExplainOptions *options,
                                 VitfoldReport **report, VitfoldError *error);
 
 /* All faults of a model file. VITFOLD_INVALID with a report when there are any. */

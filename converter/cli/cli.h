@@ -69,6 +69,13 @@ VitfoldLoadOptions cli_load_options(Cli *cli);
 /* Print a report as text or JSON, as asked for. Frees nothing. */
 int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err);
 
+/* Check a path that --html named (may be NULL), before anything is computed. */
+int cli_check_page(const Cli *cli, const char *path, VfErr *err);
+
+/* The same as cli_show, and write the page of the report to `path` if it has one: both or neither.
+ */
+int cli_show_page(const Cli *cli, const char *path, const VitfoldReport *report, VfErr *err);
+
 /* Write the plot of a report; VITFOLD_USAGE if it has none. */
 int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err);
 

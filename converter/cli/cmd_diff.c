@@ -1,4 +1,3 @@
-#include <string.h>
 #include <unistd.h>
 
 #include "converter/cli/cli.h"
@@ -27,36 +26,6 @@ static const VfOption table[] = {
     {0},
 };
 
-/* The ending keeps a model from being replaced by its own diff. */
-static int check_words(const Cli *cli, const char *html, VfErr *err)
-{
-    const VfOptionMaybe *json = &cli->common->json;
-    if (html == NULL)
-        return VITFOLD_OK;
-    if (!cli_ends_in(html, ".html"))
-        return (int)vf_fail(err, VF_USAGE, "page '%s' does not end in .html", html);
-    if (json->is_given && json->value != NULL && strcmp(html, json->value) == 0)
-        return (int)vf_fail(err, VF_USAGE, "'%s' is named for two different files", html);
-    return (int)vf_out_check_path(html, err);
-}
-
-/* The page gets its name after the text was printed. */
-static int show(Cli *cli, const char *path, const VitfoldReport *report, VfErr *err)
-{
-    VfOutFile *file = NULL;
-    size_t size;
-    const char *page = vitfold_report_html(report, &size);
-    if (page == NULL)
-        return cli_show(cli, report, err);
-    int status = (int)cli_write_beside(path, page, size, &file, err);
-    if (status == VITFOLD_OK)
-        status = cli_show(cli, report, err);
-    if (status == VITFOLD_OK)
-        return (int)vf_out_commit(file, err);
-    vf_out_abandon(file);
-    return status;
-}
-
 static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const VitfoldModel *b,
                 const VitfoldData *in, VfErr *err)
 {
@@ -73,7 +42,7 @@ static int diff(Cli *cli, const Options *options, const VitfoldModel *a, const V
     int status = vitfold_diff(a, b, &how, &report, err);
     if (report == NULL)
         return status;
-    int shown = show(cli, options->html, report, err);
+    int shown = cli_show_page(cli, options->html, report, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }
@@ -83,7 +52,7 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     const Options *options = given;
     VitfoldModel *a = NULL, *b = NULL;
     VitfoldData *in = NULL;
-    int status = check_words(cli, options->html, err);
+    int status = cli_check_page(cli, options->html, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[0], &a, err);
     if (status == VITFOLD_OK)

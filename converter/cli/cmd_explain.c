@@ -2,7 +2,7 @@
 
 typedef struct Options {
     CommonOptions common;
-    const char *pass, *node;
+    const char *pass, *node, *html;
 } Options;
 
 static const VfOption table[] = {
@@ -10,6 +10,8 @@ static const VfOption table[] = {
      VF_OPTION_STRING, offsetof(Options, pass)},
     {"node", "only sites and nodes of this name; * and ? are wild", VF_OPTION_STRING,
      offsetof(Options, node), .value = "NAME"},
+    {"html", "also write a page that draws what was left alone, or the nodes of --node",
+     VF_OPTION_STRING, offsetof(Options, html), .value = "FILE.html"},
     CLI_JSON_ROW,
     CLI_LINKED_ROW,
     CLI_COMMON_ROWS,
@@ -21,12 +23,15 @@ static int run(Cli *cli, const void *words, const VfOptionList *path, VfErr *err
     const Options *options = words;
     VitfoldModel *model;
     VitfoldReport *report;
-    int status = cli_load(cli, path->item[0], &model, err);
+    VitfoldExplainOptions how = {options->pass, options->node, options->html != NULL};
+    int status = cli_check_page(cli, options->html, err);
+    if (status == VITFOLD_OK)
+        status = cli_load(cli, path->item[0], &model, err);
     if (status != VITFOLD_OK)
         return status;
-    status = vitfold_explain(model, options->pass, options->node, &report, err);
+    status = vitfold_explain(model, &how, &report, err);
     if (status == VITFOLD_OK) {
-        status = cli_show(cli, report, err);
+        status = cli_show_page(cli, options->html, report, err);
         vitfold_report_free(report);
     }
     vitfold_model_free(model);

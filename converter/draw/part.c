@@ -76,6 +76,17 @@ static VfStatus add_input(Part *part, const VfValue *value)
     return add_box(part, &box, value);
 }
 
+static VfTone edge_tone(const Part *part, const VfValue *value, const VfNode *user)
+{
+    VfTone tone = VF_TONE_PLAIN;
+    for (int32_t i = 0; i < part->ask->n_edge_tint; i++) {
+        const VfDrawEdgeTint *tint = &part->ask->edge_tint[i];
+        if (tint->value == value && (tint->user == NULL || tint->user == user))
+            tone = tint->tone;
+    }
+    return tone;
+}
+
 static VfStatus arrow(Part *part, int32_t from, int32_t to, const VfValue *value, VfTone tone)
 {
     VfDrawArrow arrow = {.from = from, .to = to, .tone = tone, .value = value};
@@ -116,7 +127,8 @@ static VfStatus add_output(Part *part, int32_t from, const VfValue *value, const
                            part->err));
     box.tone = VF_TONE_CONTEXT;
     VF_TRY(add_box(part, &box, NULL));
-    return arrow(part, from, part->drawing->n_box - 1, value, VF_TONE_PLAIN);
+    return arrow(part, from, part->drawing->n_box - 1, value,
+                 edge_tone(part, value, use->node));
 }
 
 static VfStatus add_rest(Part *part, int32_t from, const VfValue *value, int32_t n)
@@ -180,17 +192,6 @@ static VfStatus add_context(Part *part)
 }
 
 /* --- arrows --- */
-
-static VfTone edge_tone(const Part *part, const VfValue *value, const VfNode *user)
-{
-    VfTone tone = VF_TONE_PLAIN;
-    for (int32_t i = 0; i < part->ask->n_edge_tint; i++) {
-        const VfDrawEdgeTint *tint = &part->ask->edge_tint[i];
-        if (tint->value == value && (tint->user == NULL || tint->user == user))
-            tone = tint->tone;
-    }
-    return tone;
-}
 
 static VfStatus add_operands(Part *part, int32_t box)
 {

@@ -1,9 +1,10 @@
 """Models for the test of report pages.
 
-    python3 page_models.py HOSTILE.onnx LARGE.onnx
+    python3 page_models.py HOSTILE.onnx LARGE.onnx LEFT.onnx
 
 HOSTILE has names that are markup, scripts, or no text at all, on nodes that clean-up removes and on
-nodes that stay. LARGE has 2,000 nodes that stay, layer_0 to layer_1999, and 400 that go.
+nodes that stay. LARGE has 2,000 nodes that stay, layer_0 to layer_1999, and 400 that go. LEFT has layer
+norms whose scale and shift no pass can fold, all for the same reason.
 """
 import os
 import sys
@@ -47,5 +48,23 @@ def large(path):
     write(path, nodes, [], [value_info(11, b"x", FLOAT, [2])], [value_info(12, value, FLOAT, [2])])
 
 
+def left(path):
+    nodes, value = [], b"x"
+    for i in range(3):
+        name = b"%d" % i
+        nodes += [node("LayerNormalization", [value, b"scale", b"shift"], [b"norm" + name],
+                       name=b"norm_" + name),
+                  node("Relu", [value], [b"relu" + name], name=b"relu_" + name),
+                  node("Neg", [b"norm" + name], [b"neg" + name], name=b"neg_" + name),
+                  node("Add", [b"neg" + name, b"relu" + name], [b"sum" + name],
+                       name=b"sum_" + name)]
+        value = b"sum" + name
+    weights = [tensor(5, FLOAT, [4], floats(1, 2, 3, 4), name=b"scale"),
+               tensor(5, FLOAT, [4], floats(5, 6, 7, 8), name=b"shift")]
+    write(path, nodes, weights, [value_info(11, b"x", FLOAT, [2, 4])],
+          [value_info(12, value, FLOAT, [2, 4])])
+
+
 hostile(sys.argv[1])
 large(sys.argv[2])
+left(sys.argv[3])

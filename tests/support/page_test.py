@@ -12,7 +12,8 @@ import xml.parsers.expat
 
 from browser import Browser
 
-PAGES = ("folded.html", "relu.html", "diff.html", "hostile.html", "large.html")
+PAGES = ("folded.html", "relu.html", "diff.html", "why.html", "hostile.html", "large.html",
+         "why_all.html", "why_node.html", "why_hostile.html", "why_large.html")
 BYTES_MAX = 20_000_000
 SECONDS_MAX = 2.0
 
@@ -199,6 +200,21 @@ def check_print(browser, folder):
     browser.tool("Emulation.setEmulatedMedia", media="")
 
 
+def check_reasons(browser, folder):
+    """What a reason is about is marked, and how it hangs together with the site."""
+    browser.open(f"{folder}/why.html")
+    browser.click("#expand")
+    for mark in (".box.tone-marked", ".box.tone-site", ".arrow.tone-marked"):
+        check(is_shown(browser, f"#pass-fold-ln-affine {mark}"), mark, "is not drawn")
+    alike = browser.run("return [...document.querySelectorAll('#pass-fold-ln-affine .group')]"
+                        ".map((e) => e.querySelectorAll('.place').length)")
+    check(max(alike) > 1, "alike places do not stand together:", alike)
+    browser.open(f"{folder}/why_node.html")
+    check(is_shown(browser, "#asked-for .box.tone-marked"), "the node asked for is not drawn")
+    search(browser, "softmax")
+    check("Softmax" in current(browser), current(browser))
+
+
 def check_large(browser, folder):
     """2,000 nodes."""
     seconds = browser.open(f"{folder}/large.html")
@@ -212,7 +228,12 @@ def check_large(browser, folder):
 
 def check_hostile(browser, folder):
     """Names that are markup are text, and bytes that are no text are visible."""
-    browser.open(f"{folder}/hostile.html")
+    for page in ("hostile.html", "why_hostile.html"):
+        check_names_are_text(browser, f"{folder}/{page}")
+
+
+def check_names_are_text(browser, page):
+    browser.open(page)
     check(browser.run("return window.broken === undefined"), "a name was run as a script")
     check(browser.run("return document.querySelectorAll('main b, main img').length") == 0)
     browser.click("#expand")
@@ -223,7 +244,7 @@ def check_hostile(browser, folder):
 
 def pictures(browser, folder, out):
     os.makedirs(out, exist_ok=True)
-    for page in PAGES[:3]:
+    for page in PAGES[:4]:
         for name, width, scheme in (("light", 1280, "light"), ("dark", 1280, "dark"),
                                     ("phone", 375, "light")):
             browser.resize(width, 900)
@@ -242,7 +263,7 @@ def main():
             browser.open(f"{folder}/{page}")
             check(browser.log() == [], page, "the console says", browser.log())
         for test in (check_search, check_folding, check_theme, check_names, check_phone,
-                     check_sections, check_print, check_hostile):
+                     check_sections, check_print, check_reasons, check_hostile):
             test(browser, folder)
         seconds = check_large(browser, folder)
         check(browser.log() == [], "the console said something")

@@ -66,11 +66,13 @@ typedef struct VfPageGroup {
     VfBytes title;           /* rule */
     VfBytes change;          /* "3 nodes become 1" */
     VfBytes before, after;   /* SVG; empty: nothing to draw or left out */
+    const char *alone;       /* caption of `before` where it stands alone; NULL: "Before" */
     const char *left_out;    /* why the drawings are, a sentence; NULL: they are not */
     bool is_open;            /* when the page opens */
     VfPagePlace *place;
     size_t n_place, place_capacity;
     VfPageTable weights;     /* see vf_page_weights_init; no rows: none */
+    VfBytes look;            /* what its places have in common, for who makes the page */
 } VfPageGroup;
 
 typedef struct VfPageReason {
@@ -86,6 +88,7 @@ typedef struct VfPagePart {
     const char *badge;    /* "exact", "rounding", "retrained"; NULL: none */
     bool is_folded;       /* nothing of it is open when the page opens */
     size_t n_edit;
+    const char *const *noun; /* of these, one and several; NULL: "edit", "edits" */
     VfPageGroup *group;   /* those of equal title side by side */
     size_t n_group, group_capacity;
     VfPageReason *reason; /* why sites were left alone */
@@ -129,6 +132,7 @@ typedef struct VfPage {
     VfPageFigure map[2]; /* of the whole graph, before and after */
     size_t n_map;
     const char *parts_title; /* "Passes" */
+    bool has_marks;          /* drawings mark what is spoken of, and show no edits */
     VfPagePart *part;
     size_t n_part;
     size_t n_drawn;      /* pairs of drawings in them */

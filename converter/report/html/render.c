@@ -1,5 +1,6 @@
 #include "converter/report/html/render.h"
 
+#include "converter/draw/drawing.h"
 #include "converter/draw/svg.h"
 #include "converter/report/html/render_parts.h"
 #include "vitfold_page_css.h"
@@ -223,14 +224,16 @@ static void render_map(VfHtml *html, const VfPage *page)
     vf_html_close_line(html);
 }
 
-static void render_legend(VfHtml *html)
+static void render_legend(VfHtml *html, bool has_marks)
 {
-    static const char *const tone[] = {"removed", "added", "changed", "context"};
-    static const char *const words[] = {"removed", "added", "changed", "around it"};
+    static const VfTone edits[] = {VF_TONE_REMOVED, VF_TONE_ADDED, VF_TONE_CHANGED,
+                                   VF_TONE_CONTEXT};
+    static const VfTone marks[] = {VF_TONE_MARKED, VF_TONE_SITE, VF_TONE_PLAIN, VF_TONE_CONTEXT};
+    const VfTone *tone = has_marks ? marks : edits;
     vf_html_open(html, "ul", "class", "legend", "aria-label", "Colours", NULL);
-    for (size_t i = 0; i < sizeof tone / sizeof tone[0]; i++) {
-        vf_html_open(html, "li", "data-tone", tone[i], NULL);
-        vf_html_string(html, words[i]);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        vf_html_open(html, "li", "data-tone", vf_tone_name(tone[i]), NULL);
+        vf_html_string(html, tone[i] == VF_TONE_PLAIN ? "between" : vf_tone_label(tone[i]));
         vf_html_close(html);
     }
     vf_html_close_line(html);
@@ -241,7 +244,7 @@ static void render_parts(VfHtml *html, const VfPage *page)
     if (page->n_part == 0)
         return;
     begin_section(html, "parts", page->parts_title);
-    render_legend(html);
+    render_legend(html, page->has_marks);
     for (size_t i = 0; i < page->n_part; i++)
         vf_render_part(html, &page->part[i]);
     vf_html_close_line(html);

@@ -95,7 +95,9 @@ static void render_drawings(VfHtml *html, const VfPageGroup *group)
     if (bytes == 0)
         return;
     vf_html_open(html, "div", "class", "pair", NULL);
-    if (group->before.size > 0)
+    if (group->before.size > 0 && group->alone != NULL)
+        vf_page_render_figure(html, "alone", vf_bytes(group->alone), group->before);
+    else if (group->before.size > 0)
         vf_page_render_figure(html, "before", vf_bytes("Before"), group->before);
     if (group->after.size > 0)
         vf_page_render_figure(html, "after", vf_bytes("After"), group->after);
@@ -235,6 +237,8 @@ static void render_reasons(VfHtml *html, const VfPagePart *part)
 
 void vf_render_part(VfHtml *html, const VfPagePart *part)
 {
+    static const char *const edits[] = {"edit", "edits"};
+    const char *const *noun = part->noun == NULL ? edits : part->noun;
     vf_html_open(html, "section", "class", "part", "id", part->id, NULL);
     vf_html_open(html, "h3", NULL);
     vf_html_string(html, part->title);
@@ -250,7 +254,7 @@ void vf_render_part(VfHtml *html, const VfPagePart *part)
         vf_html_string(html, part->summary);
         vf_html_string(html, ": ");
     }
-    vf_render_count(html, part->n_edit, "edit", "edits");
+    vf_render_count(html, part->n_edit, noun[0], noun[1]);
     vf_html_string(html, ".");
     vf_html_close_line(html);
     render_groups(html, part);

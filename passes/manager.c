@@ -28,7 +28,7 @@ static int32_t count_cleanup(void)
 
 int32_t vf_pipeline_stats_max(const VfPipeline *pipeline)
 {
-    return pipeline->n_item + 2 * N_ROUND_MAX * count_cleanup();
+    return pipeline->n_item + (pipeline->n_item + 1) * N_ROUND_MAX * count_cleanup();
 }
 
 static double now(void)
@@ -139,6 +139,14 @@ static VfStatus clean_up(Run *run, VfErr *err)
     return VF_OK;
 }
 
+/* Retrained passes write masks and shapes out as nodes. The next pass is to see the constants that
+ * they are, as it would in a run of its own. */
+static VfStatus clean_up_for_next(Run *run, const VfPipelineItem *item, VfErr *err)
+{
+    bool is_needed = run->options->cleanup && item->pass->exactness == VF_RETRAINED;
+    return is_needed ? clean_up(run, err) : VF_OK;
+}
+
 static VfStatus run_items(Run *run, const VfPipeline *pipeline, VfErr *err)
 {
     int32_t left = run->options->stop_after;
@@ -148,8 +156,11 @@ static VfStatus run_items(Run *run, const VfPipeline *pipeline, VfErr *err)
         if (left < 0 || __builtin_add_overflow(n_edit, left, &limit))
             limit = -1;
         VF_TRY(run_pass(run, &pipeline->item[i], true, limit, err));
+        n_edit = run->journal->n_edit - n_edit;
         if (left >= 0)
-            left -= run->journal->n_edit - n_edit;
+            left -= n_edit;
+        if (n_edit > 0 && i + 1 < pipeline->n_item)
+            VF_TRY(clean_up_for_next(run, &pipeline->item[i], err));
     }
     return VF_OK;
 }

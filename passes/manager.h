@@ -1,7 +1,8 @@
 /* Runs a pipeline of passes over a model.
  *
- * Owns the loop: infer and verify before the first pass and after every pass, clean-up
- * passes before and after the pipeline, counting, --print-after, --stop-after.
+ * Owns the loop: infer and verify before the first pass and after every pass, clean-up passes
+ * before and after the pipeline and behind each retrained pass that changed something, so that
+ * the next sees what it would see in a run of its own; counting, --print-after, --stop-after.
  */
 #ifndef VF_MANAGER_H
 #define VF_MANAGER_H
@@ -51,7 +52,7 @@ typedef struct VfPipelineOptions {
     const VfLog *log;
     int32_t stop_after; /* edits of the named passes; -1: no limit */
     VfSitesSeen *seen;  /* collects the sites that passes of the pipeline ask for; may be NULL */
-    bool cleanup;       /* run clean-up passes before and after (false for "none") */
+    bool cleanup;       /* run clean-up passes (false for "none") */
     /* Called after each pass (also clean-up), may be NULL: --print-after, reports, numeric effect.
      */
     VfStatus (*after_pass)(void *self, const VfPass *pass, const VfModel *model, VfErr *err);

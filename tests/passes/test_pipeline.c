@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "tests/support/check_main.h"
 
@@ -209,6 +210,43 @@ START_TEST(stops_after_edits)
 }
 END_TEST
 
+/* Causal attention in one operator: what softmax-to-relu writes out has its mask as nodes. */
+static const char FUSED[] =
+    "model ir=11 opset=23\n\n"
+    "graph g (x: f32[1, 3, 4]) -> (y: f32[1, 3, 4]) {\n"
+    "    w = const f32[4, 4] {1, 0.25, -0.5, 0.75, 0, 1, 0.5, 0, 0.25, -1, 1, 0, 0, 0, 0.5, 1}\n"
+    "    q = MatMul(x, w) @q\n"
+    "    v = MatMul(x, w) @v\n"
+    "    y = Attention(q, x, v) {is_causal=1, q_num_heads=2, kv_num_heads=2} @attention\n"
+    "}\n";
+
+/* form=split is refused where a mask is no constant. */
+START_TEST(the_next_pass_sees_a_clean_graph)
+{
+    VfErr err = {0};
+    VfModel *model = NULL;
+    VfPipeline pipeline;
+    VfArena *arena = vf_arena_new();
+    ck_assert_msg(vf_vft_parse(vf_bytes(FUSED), "test", &model, &err) == VF_OK, "%s", err.text);
+    ck_assert_int_eq(vf_pipeline_parse(arena, "softmax-to-relu;insert-spa:tau=1,form=split", NULL,
+                                       &pipeline, &err),
+                     VF_OK);
+    VfPipelineOptions options = {.evaluator = vf_evaluator(), .stop_after = -1, .cleanup = true};
+    VfPassStats *stats = VF_NEW_ARRAY(arena, VfPassStats, (size_t)vf_pipeline_stats_max(&pipeline));
+    int32_t n_stats = 0, n_edit = 0;
+    VfJournal *journal = vf_journal_new(model);
+    VfStatus status = vf_pipeline_run(model, &pipeline, &options, journal, stats, &n_stats, &err);
+    ck_assert_msg(status == VF_OK, "%s", err.text);
+    ck_assert_int_le(n_stats, vf_pipeline_stats_max(&pipeline));
+    for (int32_t i = 0; i < n_stats; i++)
+        n_edit += stats[i].is_item ? stats[i].n_edit : 0;
+    ck_assert_int_eq(n_edit, 2);
+    ck_assert_int_eq(journal->n_refusal, 0);
+    vf_model_free(model);
+    vf_arena_free(arena);
+}
+END_TEST
+
 #define LOOP(tcase, test, rows)                                                                    \
     tcase_add_loop_test(tcase, test, 0, (int)(sizeof rows / sizeof rows[0]))
 
@@ -219,6 +257,7 @@ static Suite *make_suite(void)
     LOOP(tcase, pipeline_words, words);
     LOOP(tcase, sites, selection);
     LOOP(tcase, stops_after_edits, stop);
+    tcase_add_test(tcase, the_next_pass_sees_a_clean_graph);
     tcase_add_test(tcase, default_is_every_default_pass_in_order);
     tcase_add_test(tcase, the_table_is_whole);
     suite_add_tcase(suite, tcase);

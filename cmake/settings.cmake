@@ -32,6 +32,10 @@ if(VITFOLD_SANITIZE)
     add_link_options(${VITFOLD_SANITIZERS})
 endif()
 
+if(VITFOLD_SANITIZE_THREADS)
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+endif()
 if(VITFOLD_FUZZ)
     # An empty list is NULL here, and NULL + 0, which C23 allows, is what clang alone reports.
     add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow)

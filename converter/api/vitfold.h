@@ -191,7 +191,9 @@ typedef struct VitfoldRunOptions {
     int lists;     /* outputs may be sequences and optionals; else VITFOLD_UNSUPPORTED */
 } VitfoldRunOptions;
 
-/* Execute the model; outputs are added to `out` in order. */
+/* Execute the model; outputs are added to `out` in order. Any number of threads may run one model
+ * at once, each with an `out` of its own, while none changes it. The bits of the outputs do not
+ * depend on `n_thread`. */
 VITFOLD_API int vitfold_run(const VitfoldModel *model, const VitfoldData *in, VitfoldData *out,
                             const VitfoldRunOptions *options, VitfoldError *error);
 

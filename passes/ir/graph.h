@@ -108,8 +108,8 @@ const VfTensor *vf_value_const(const VfValue *value);
  * build a table for many. */
 VfValue *vf_graph_find_value(const VfGraph *graph, VfBytes name, bool outer);
 VfNode *vf_graph_find_node(const VfGraph *graph, VfBytes name);
-/* A printable label of a node for messages: its name, or "Op#id" if it has none; never NULL. In the
- * model's arena. */
+/* A printable label of a node for messages: its name, or "Op#id" if it has none; never NULL. It
+ * lives as long as the model; any number of threads may ask at once. */
 const char *vf_node_label(const VfNode *node);
 /* Same for a value. */
 const char *vf_value_label(const VfValue *value);

@@ -7,12 +7,13 @@ enum { DEFAULT_OPSET = 17, DEFAULT_IR = 8 };
 
 static const VfOpset default_opset[] = {{{"", 0}, DEFAULT_OPSET}};
 
-static VfModel *new_in(VfArena *arena)
+static VfModel *new_in(VfArena *arena, VfLabels *labels)
 {
     VfModel *model = VF_NEW(arena, VfModel);
     if (model == NULL)
         return NULL;
     model->arena = arena;
+    model->labels = labels;
     model->symbols = vf_symbols_new(arena);
     model->function_part = vf_intern_new(arena);
     model->function_key = vf_intern_new(arena);
@@ -30,11 +31,12 @@ static VfModel *new_in(VfArena *arena)
 VfModel *vf_model_new(void)
 {
     VfArena *arena = vf_arena_new();
-    if (arena == NULL)
-        return NULL;
-    VfModel *model = new_in(arena);
-    if (model == NULL)
+    VfLabels *labels = vf_labels_new();
+    VfModel *model = arena == NULL || labels == NULL ? NULL : new_in(arena, labels);
+    if (model == NULL) {
+        vf_labels_free(labels);
         vf_arena_free(arena);
+    }
     return model;
 }
 
@@ -44,6 +46,7 @@ void vf_model_free(VfModel *model)
         return;
     if (model->release_mapping != NULL)
         model->release_mapping(model->mapping);
+    vf_labels_free(model->labels);
     vf_arena_free(model->arena);
 }
 

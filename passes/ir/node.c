@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "passes/ir/graph_private.h"
-#include "runtime/base/text.h"
 
 static VfStatus fill_operands(VfNode *node, int32_t n_in, VfValue *const *in)
 {
@@ -165,26 +164,4 @@ VfNode *vf_value_single_user(const VfValue *value)
 const VfTensor *vf_value_const(const VfValue *value)
 {
     return value != NULL && value->kind == VF_VALUE_CONST ? value->tensor : NULL;
-}
-
-/* `name` made printable in the model's arena, or "prefix#id" when it is empty. */
-static const char *label(VfModel *model, VfBytes name, VfBytes prefix, int32_t id)
-{
-    VfText text;
-    VfBytes out;
-    vf_text_init(&text, model->arena);
-    vf_text_visible(&text, name.size != 0 ? name : prefix);
-    if (name.size == 0)
-        vf_text_printf(&text, "#%d", (int)id);
-    return vf_text_get(&text, &out, NULL) == VF_OK ? out.data : "?";
-}
-
-const char *vf_node_label(const VfNode *node)
-{
-    return label(node->graph->model, node->name, node->op_type, node->id);
-}
-
-const char *vf_value_label(const VfValue *value)
-{
-    return label(value->graph->model, value->name, vf_bytes("value"), value->id);
 }

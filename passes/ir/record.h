@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "passes/ir/label.h"
 #include "passes/ir/op.h"
 #include "passes/ir/shape.h"
 #include "passes/ir/tensor.h"
@@ -218,6 +219,7 @@ struct VfModel {
     int32_t *name_suffix;      /* by number of the name: the last suffix tried for a fresh one */
     size_t suffix_capacity;
     int32_t n_node_id, n_value_id;
+    VfLabels *labels;          /* made for messages; all that reading a model may change */
     void *mapping; /* owned by converter/onnx: files kept mapped for the life of the model */
     void (*release_mapping)(void *mapping);
 };

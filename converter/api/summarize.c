@@ -1,4 +1,6 @@
 /* The before and after table of convert. */
+#include <string.h>
+
 #include "converter/api/effect.h"
 #include "converter/api/inspect.h"
 #include "converter/api/page.h"
@@ -110,13 +112,18 @@ static VfStatus print_passes(const VitfoldModel *model, VitfoldReport *report, V
 }
 
 /* What passes that need other weights say of their sites: how well a start fits, and such. */
-static void print_notes(const VitfoldModel *model, VfJson *json)
+static bool is_told(const VfEdit *edit)
+{
+    const VfPass *pass = vf_pass_find(edit->pass);
+    return edit->note != NULL && pass != NULL && pass->exactness == VF_RETRAINED;
+}
+
+static void json_notes(const VfJournal *journal, VfJson *json)
 {
     vf_json_array(json, "notes");
-    for (int32_t i = 0; model->journal != NULL && i < model->journal->n_edit; i++) {
-        const VfEdit *edit = &model->journal->edit[i];
-        const VfPass *pass = vf_pass_find(edit->pass);
-        if (edit->note == NULL || pass == NULL || pass->exactness != VF_RETRAINED)
+    for (int32_t i = 0; journal != NULL && i < journal->n_edit; i++) {
+        const VfEdit *edit = &journal->edit[i];
+        if (!is_told(edit))
             continue;
         vf_json_object_row(json, NULL);
         vf_json_string(json, "pass", edit->pass);
@@ -126,6 +133,33 @@ static void print_notes(const VitfoldModel *model, VfJson *json)
         vf_json_end(json);
     }
     vf_json_end(json);
+}
+
+static bool is_note_alike(const VfEdit *a, const VfEdit *b)
+{
+    return is_told(b) && strcmp(a->pass, b->pass) == 0 && strcmp(a->note, b->note) == 0;
+}
+
+/* Sites that follow one another with one note share a line. */
+static void text_notes(const VfJournal *journal, VfText *out)
+{
+    for (int32_t i = 0, n = 1; journal != NULL && i < journal->n_edit; i += n, n = 1) {
+        const VfEdit *edit = &journal->edit[i];
+        if (!is_told(edit))
+            continue;
+        while (i + n < journal->n_edit && is_note_alike(edit, &edit[n]))
+            n++;
+        vf_text_printf(out, "%s at ", edit->pass);
+        vf_text_visible(out, vf_bytes(edit->site));
+        if (n > 1) {
+            vf_text_string(out, " to ");
+            vf_text_visible(out, vf_bytes(edit[n - 1].site));
+            vf_text_printf(out, " (%d sites)", n);
+        }
+        vf_text_string(out, ": ");
+        vf_text_visible(out, vf_bytes(edit->note));
+        vf_text_char(out, '\n');
+    }
 }
 
 /* A pass that was asked for and met nothing has no other line that says so. */
@@ -141,12 +175,13 @@ static void print_idle(const VitfoldModel *model, VfText *out)
 static void print_sides(const VitfoldModel *model, const VfInspection *side,
                         VitfoldReport *report)
 {
-    print_notes(model, &report->json);
+    json_notes(model->journal, &report->json);
     if (model->journal != NULL)
         vf_refusals_json(model->journal, &report->json);
     json_side(&report->json, "before", &side[0]);
     json_side(&report->json, "after", &side[1]);
     vf_sides_text(side, report->arena, &report->out);
+    text_notes(model->journal, &report->out);
     if (model->journal != NULL)
         vf_refusals_text(model->journal, &report->out);
     print_idle(model, &report->out);

@@ -93,7 +93,6 @@ void vf_spa_note(const VfSpaPlan *plan, const VfSpaSite *work, VfRewrite *rw, co
     vf_rewrite_number(rw, "smallest_entry", stack->check.smallest);
     vf_rewrite_number(rw, "row_error", stack->check.row_error);
     vf_rewrite_number(rw, "product_error", stack->check.product_error);
-    vf_log(plan->cx->log, VF_LOG_DETAIL, "'%s': %s", work->site->label, text);
 }
 
 /* --- around a softmax --- */

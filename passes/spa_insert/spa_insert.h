@@ -105,7 +105,7 @@ VfValue *vf_spa_matrix(const VfSpaPlan *plan, VfRewrite *rw, VfDtype dtype, cons
 /* Begin the rewrite of a site. NULL: out of memory. */
 VfRewrite *vf_spa_begin(const VfSpaPlan *plan, const VfAttention *site, const char *rule);
 
-/* Say in journal and log what was built. */
+/* Say in the journal what was built. */
 void vf_spa_note(const VfSpaPlan *plan, const VfSpaSite *work, VfRewrite *rw, const char *more);
 
 /* Insert bias and row factors around a softmax. */

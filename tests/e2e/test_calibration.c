@@ -26,6 +26,27 @@ START_TEST(least_squares)
 }
 END_TEST
 
+static int count(const char *text, const char *word)
+{
+    int n = 0;
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* The text tells it of each norm, too; sites with one note share a line. */
+START_TEST(notes_are_printed)
+{
+    const VfToolResult *result = vf_tool_run(
+        folder, "convert " MODEL " @a.onnx --passes ln-to-repbn --calibration " SAMPLES);
+    ck_assert_int_eq(count(result->out, ": init lsq, eta 1, R2 of an affine map 0."), 9);
+    result = vf_tool_run(folder, "convert " MODEL " @a.onnx --passes softmax-to-relu");
+    ck_assert_int_eq(count(result->out, "(4 sites): act relu, alpha 1, "), 1);
+    result = vf_tool_run(folder, "convert " MODEL " @a.onnx --passes default");
+    ck_assert_int_eq(count(result->out, " at "), 0);
+}
+END_TEST
+
 /* lambda is no input that has to be given, and leaves the model what it was. */
 START_TEST(mixed_and_back)
 {
@@ -102,6 +123,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, least_squares);
+    tcase_add_test(tcase, notes_are_printed);
     tcase_add_test(tcase, mixed_and_back);
     tcase_add_loop_test(tcase, mistakes, 0, (int)(sizeof mistake / sizeof *mistake));
     tcase_add_test(tcase, schedule);

@@ -139,15 +139,15 @@ START_TEST(usage)
 }
 END_TEST
 
-/* The check of the stack stands in the report. */
+/* The check of the stack is printed and stands in the report. */
 START_TEST(report)
 {
     size_t size;
     const VfToolResult *result =
-        vf_tool_run(folder, "convert " MODEL " @a.onnx -p insert-spa:tau=1 --report @a.json -v");
+        vf_tool_run(folder, "convert " MODEL " @a.onnx -p insert-spa:tau=1 --report @a.json");
     ck_assert_int_eq(result->status, 0);
-    ck_assert_ptr_nonnull(strstr(result->message, "layer 4 of 4"));
-    ck_assert_ptr_nonnull(strstr(result->message, "product error"));
+    ck_assert_ptr_nonnull(strstr(result->out, "layer 4 of 4"));
+    ck_assert_ptr_nonnull(strstr(result->out, "product error"));
     char *text = (char *)vf_tool_read(vf_tool_path(folder, "@a.json"), &size);
     ck_assert_ptr_nonnull(text);
     json_t *document = json_loadb(text, size, 0, NULL);

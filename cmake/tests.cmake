@@ -12,7 +12,7 @@ if(VITFOLD_SANITIZE)
         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.supp:print_suppressions=0")
 endif()
 
-file(GLOB_RECURSE support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
+file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 if(support)
     add_library(vf_test_support STATIC ${support})
     target_compile_options(vf_test_support PRIVATE ${VITFOLD_WARNINGS})
@@ -62,6 +62,15 @@ foreach(file IN LISTS harnesses)
     add_test(NAME fuzz/replay_${kind} COMMAND replay_${kind} ${inputs})
     vitfold_register(fuzz/replay_${kind})
 endforeach()
+
+# What scripts preload into the tool. Sanitizers bring an allocator of their own.
+if(NOT VITFOLD_SANITIZE)
+    add_library(fail_shim MODULE ${PROJECT_SOURCE_DIR}/tests/support/preload/fail_shim.c)
+    target_compile_options(fail_shim PRIVATE ${VITFOLD_WARNINGS} -fno-builtin)
+    set_target_properties(fail_shim PROPERTIES C_VISIBILITY_PRESET default)
+    target_link_libraries(fail_shim PRIVATE ${CMAKE_DL_LIBS})
+    list(APPEND test_environment "VITFOLD_FAIL_SHIM=$<TARGET_FILE:fail_shim>")
+endif()
 
 file(GLOB_RECURSE scripts RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/tests/test_*.sh)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "converter/cli/cli.h"
+#include "converter/cli/cut_file.h"
 
 static const VfCommand *const command[] = {
     &cmd_convert, &cmd_inspect, &cmd_explain, &cmd_passes, &cmd_run,
@@ -145,6 +146,7 @@ static int dispatch(Cli *cli, int n_word, char **word, VfErr *err)
 
 int main(int n_word, char **word)
 {
+    cli_watch_cut_files(exit_status[VF_IO]);
     VfErr err = {0};
     Cli cli = {.arena = vf_arena_new(), .log = {VF_LOG_NOTE, vf_log_to_stderr, NULL}};
     int status = cli.arena == NULL ? (int)vf_no_memory(&err)

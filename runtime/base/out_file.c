@@ -38,6 +38,15 @@ static VfStatus fail_out(VfErr *err, const char *what, const VfOutFile *out)
     return vf_fail(err, VF_IO, "cannot %s '%s': %s", what, out->path, strerror(errno));
 }
 
+/* Bytes to write may lie in a mapped file, which another process can cut. */
+static VfStatus fail_write(VfErr *err, const VfOutFile *out)
+{
+    if (errno != EFAULT)
+        return fail_out(err, "write", out);
+    return vf_fail(err, VF_IO, "cannot write '%s': a file that it is made of was cut short",
+                   out->path);
+}
+
 static void free_out(VfOutFile *out)
 {
     if (out->fd >= 0)
@@ -165,7 +174,7 @@ static VfStatus write_all(VfOutFile *out, const unsigned char *data, size_t size
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail_out(err, "write", out);
+            return fail_write(err, out);
         start_writeback(out, (size_t)n);
         data += n;
         size -= (size_t)n;

@@ -168,6 +168,25 @@ static VfStatus add_samples(Emit *cx, VfErr *err)
 
 /* --- report --- */
 
+/* What --weights-dtype did. */
+static void print_narrow(const VfEmitWeights *weights, VfText *text, VfArena *arena)
+{
+    if (weights->dtype == VF_EMIT_F32)
+        return;
+    vf_text_string(text, "  narrow    ");
+    vf_text_bytes(text, (double)weights->file_bytes);
+    vf_text_printf(text, " in the file, %d tensors widened on loading", weights->n_narrow);
+    if (weights->n_narrow > 0)
+        vf_text_printf(text, "; largest error %.3g", weights->error);
+    if (weights->error > 0)
+        vf_text_printf(text, ", at most %.3g of a tensor's largest value ('%s')",
+                       weights->relative_error, vf_show(arena, weights->worst));
+    if (weights->n_too_large > 0)
+        vf_text_printf(text, "; %d kept as f32, for they hold larger numbers",
+                       weights->n_too_large);
+    vf_text_char(text, '\n');
+}
+
 static void print_weights(const VfEmitWeights *weights, VfText *text, VfJson *json, VfArena *arena)
 {
     vf_json_int(json, "weights_bytes", (int64_t)weights->bytes);
@@ -175,18 +194,13 @@ static void print_weights(const VfEmitWeights *weights, VfText *text, VfJson *js
     vf_json_int(json, "n_weight", weights->n);
     vf_json_int(json, "n_weight_stored", weights->n_stored);
     vf_json_int(json, "n_weight_narrow", weights->n_narrow);
+    vf_json_int(json, "n_weight_too_large", weights->n_too_large);
     vf_json_double(json, "weights_error", weights->error);
     vf_json_double(json, "weights_relative_error", weights->relative_error);
     vf_text_string(text, "  weights   ");
     vf_text_bytes(text, (double)weights->bytes);
     vf_text_printf(text, ", %d tensors, %d of them stored\n", weights->n, weights->n_stored);
-    if (weights->n_narrow == 0)
-        return;
-    vf_text_string(text, "  narrow    ");
-    vf_text_bytes(text, (double)weights->file_bytes);
-    vf_text_printf(text, " in the file, %d tensors widened on loading; largest error %.3g, at most "
-                   "%.3g of a tensor's largest value ('%s')\n", weights->n_narrow, weights->error,
-                   weights->relative_error, vf_show(arena, weights->worst));
+    print_narrow(weights, text, arena);
 }
 
 static const char *title_of(const Emit *cx, int32_t i)

@@ -1,4 +1,5 @@
 /* vitfold COMMAND [options]: finds the command, parses its words, prints what went wrong. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,8 @@ int main(int n_word, char **word)
 {
     cli_watch_cut_files(exit_status[VF_IO]);
     VfErr err = {0};
+    /* A write beyond the limit of a file's size fails then, and what was begun is removed. */
+    signal(SIGXFSZ, SIG_IGN);
     Cli cli = {.arena = vf_arena_new(), .log = {VF_LOG_NOTE, vf_log_to_stderr, NULL}};
     int status = cli.arena == NULL ? (int)vf_no_memory(&err)
                                    : dispatch(&cli, n_word - 1, word + 1, &err);

@@ -1,6 +1,9 @@
 #include "converter/emit/earlier.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/file.h"
 #include "runtime/base/sha256.h"
@@ -79,8 +82,13 @@ static VfStatus check_folder(const Earlier *earlier, const char *inner, int dept
     size_t n_name;
     char *whole, *path;
     VF_TRY(vf_path_join(earlier->arena, earlier->root, inner, &whole, err));
-    VF_TRY(vf_folder_list(earlier->arena, inner[0] == '\0' ? earlier->root : whole, &name, &n_name,
-                          err));
+    if (inner[0] == '\0')
+        whole = vf_arena_string(earlier->arena, earlier->root);
+    VF_TRY_ALLOC(whole, err);
+    /* Its files could not be removed. */
+    if (faccessat(AT_FDCWD, whole, W_OK | X_OK, AT_EACCESS) != 0)
+        return vf_fail(err, VF_IO, "cannot replace '%s': %s", whole, strerror(errno));
+    VF_TRY(vf_folder_list(earlier->arena, whole, &name, &n_name, err));
     for (size_t i = 0; i < n_name; i++) {
         if (inner[0] == '\0')
             path = vf_arena_string(earlier->arena, name[i]);

@@ -11,7 +11,7 @@
 
 /* `*replaces`: a folder of an earlier emission is there. VF_USAGE when something is there that
  * would be lost: a file, or a folder that holds more than such files, unchanged, and what is built
- * of them. */
+ * of them. VF_IO when a folder of it may not be changed. */
 VfStatus vf_emit_earlier_check(const char *path, VfArena *arena, bool *replaces, VfErr *err);
 
 #endif

@@ -79,6 +79,12 @@ static const char with_sample[] =
     "\n\nbuilds the program and runs it on the sample in `sample/`. For each output it should "
     "print how many\n"
     "elements it has and `equal to the bit`: the same bytes as vitfold computed. ";
+static const char with_narrow_sample[] =
+    "\n\nbuilds the program and runs it on the sample in `sample/`. For each output it prints how "
+    "far that\n"
+    "is from what vitfold computed with the weights before they were stored as %s, and ends with "
+    "status 1\n"
+    "where it is more than `--rtol` and `--atol` allow, 1e-4 and 1e-5. ";
 static const char without_sample[] =
     "\n\nbuilds the program and times it on zeros. There is no sample to check against: "
     "`vitfold emit-c`\n"
@@ -92,6 +98,17 @@ static const char how_to_use[] =
     "status 1\n"
     "where it differs, `--repeats N` times N runs. The top of `main.c` has all options.\n\n";
 
+static void print_check(const VfEmitProgram *program, bool has_sample, VfText *text)
+{
+    if (!has_sample)
+        vf_text_printf(text, " --repeats 10%s", without_sample);
+    else if (program->weights.n_narrow > 0)
+        vf_text_printf(text, with_narrow_sample,
+                       program->weights.dtype == VF_EMIT_F16 ? "f16" : "bf16");
+    else
+        vf_text_string(text, with_sample);
+}
+
 static void print_start(const VfEmitProgram *program, int32_t n, VfText *text)
 {
     const VfEmitModel *model = program->model;
@@ -99,8 +116,7 @@ static void print_start(const VfEmitProgram *program, int32_t n, VfText *text)
     vf_text_string(text, "## Building and checking\n\n    make\n    ./executor");
     print_samples(model, false, text);
     print_samples(model, true, text);
-    vf_text_string(text, has_sample ? with_sample : " --repeats 10");
-    vf_text_string(text, has_sample ? "" : without_sample);
+    print_check(program, has_sample, text);
     vf_text_string(text, how_to_use);
     if (vf_emit_has_weights_file(program))
         vf_text_string(text, "The weights are looked for in the folder where the program is "
@@ -230,7 +246,11 @@ void vf_emit_readme(const VfEmitProgram *program, int32_t n, VfText *text)
         "## Bits and speed\n\n"
         "The results are the same bits with every compiler and machine that computes IEEE "
         "floating point\n"
-        "as it is written: the Makefile forbids fusing multiplications with additions. `-O3\n"
+        "as it is written: the Makefile forbids fusing multiplications with additions. Where a "
+        "kernel calls\n"
+        "a function of the C library beyond roots and rounding, such as `asin` or `pow`, its last "
+        "bit is the\n"
+        "library's. Old 32-bit x86 needs `CFLAGS='-O2 -msse2 -mfpmath=sse'`. `-O3\n"
         "-march=native` makes the matrix products use the widest vectors of the machine; the "
         "program may then\n"
         "not run on an older one.");

@@ -84,8 +84,10 @@ static void measure(VfEmitWeights *weights, VfEmitWeight *w)
     double error = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
         double was = (double)x[i], is = (double)widen(weights->dtype, narrow(weights->dtype, x[i]));
-        if (isfinite(was) && !isfinite(is))
+        if (isfinite(was) && !isfinite(is)) {
+            weights->n_too_large++;
             return;
+        }
         if (isfinite(was)) {
             error = fmax(error, fabs(was - is));
             most = fmax(most, fabs(was));

@@ -22,13 +22,14 @@ typedef struct VfEmitWeight {
 typedef struct VfEmitWeights {
     VfEmitWeight *weight; /* in the order of the tensors */
     int32_t n, n_stored, n_narrow;
+    int32_t n_too_large; /* of float32, not narrow for a number beyond the smaller type's */
     VfEmitDtype dtype;
     size_t bytes, file_bytes; /* multiples of 64 */
     uint64_t digest;          /* FNV-1a of the memory, 64 bits */
     /* The narrow weights: the largest distance of one from what it was, and that of the worst
      * tensor relative to its largest number. */
     double error, relative_error;
-    VfBytes worst; /* name of that tensor */
+    VfBytes worst; /* name of that tensor; empty where nothing was lost */
 } VfEmitWeights;
 
 /* Where the bytes go. */

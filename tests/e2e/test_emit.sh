@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 cd "$folder" || exit 1
-warnings="-Wall -Wextra -Wpedantic -Werror"
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 mnist=$source/testdata/mnist/mnist_softmax_ln_op17.onnx
 repbn=$source/testdata/mnist/mnist_softmax_prepbn_op17.onnx
 
@@ -90,6 +90,7 @@ for dtype in f16 bf16; do
     grep -q 'widened on loading; largest error' report || fail "$dtype: no error told"
     build narrow gcc -O1
     (cd narrow && ./executor $(sample_words .) --rtol 0.1 --atol 0.3) >out || fail "$dtype: $(cat out)"
+    grep -q "before they were stored as $dtype, and ends" narrow/README.md || fail "README: $dtype"
     rm -r narrow
 done
 
@@ -109,6 +110,10 @@ emit both "$mnist" --with "$mnist" --random 1
 build both gcc -O1
 (cd both && ./executor --compare $(sample_words . | grep -e --in)) >out 2>&1 || fail "same: $(cat out)"
 grep -q 'equal to the bit' out || fail "--compare of one model with itself: $(cat out)"
+(cd both && ./executor --compare --out 0=x.npy) >out 2>&1
+[ $? = 2 ] && grep -q "of two '--compare'" out || fail "--compare with --out: $(cat out)"
+(cd both && ./executor --list) >/dev/full 2>out
+[ $? = 6 ] && grep -q "cannot write 'standard output'" out || fail "a full disk: $(cat out)"
 
 # The result of passes, with the pass named in the comments.
 "$vitfold" convert "$repbn" new.onnx -p softmax-to-relu --emit-c new >out 2>&1 || fail "convert: $(cat out)"
@@ -132,5 +137,15 @@ echo file >file
 [ $? = 6 ] || fail "no parent: $(cat message)"
 "$vitfold" emit-c "$mnist" 2>message
 [ $? = 2 ] || fail "no folder: $(cat message)"
+# A file that may not grow is a failed write, and nothing is left.
+(ulimit -f 20; "$vitfold" emit-c "$mnist" -o large) 2>message
+[ $? = 6 ] && [ ! -e large ] && grep -q 'File too large' message || fail "limit: $(cat message)"
+# What could not be removed is not replaced. Nothing is forbidden to root.
+chmod a-w a/runtime/kernels
+if [ ! -w a/runtime/kernels ]; then
+    "$vitfold" emit-c "$repbn" -o a --random 1 2>message
+    [ $? = 6 ] && grep -q "cannot replace '.*runtime/kernels'" message || fail "$(cat message)"
+fi
+chmod u+w a/runtime/kernels
 [ -z "$(find . -name '.vitfold*')" ] || fail "left $(find . -name '.vitfold*')"
 exit $failed

@@ -113,6 +113,18 @@ static int parse_number(const char *word, double *number, int *integer)
     return number == NULL || is_good;
 }
 
+static int check_options(const Options *options)
+{
+    int is_single = options->out.n > 0 || options->expect.n > 0 || options->weights != NULL;
+    if (options->which < 0 || options->which >= executor_count)
+        return fail(USAGE, "there is no such", "--which");
+    if (options->compare && executor_count < 2)
+        return fail(USAGE, "this program holds one model only, so there is no", "--compare");
+    if (options->compare && is_single)
+        return fail(USAGE, "of one model are --out, --expect and --weights, of two", "--compare");
+    return DONE;
+}
+
 static int parse(int argc, char **argv, Options *options)
 {
     const struct {
@@ -151,11 +163,7 @@ static int parse(int argc, char **argv, Options *options)
         if (!parse_number(argv[i], row[k].number, row[k].integer))
             return fail(USAGE, "expected a number, not", argv[i]);
     }
-    if (options->which < 0 || options->which >= executor_count)
-        return fail(USAGE, "there is no such", "--which");
-    if (options->compare && executor_count < 2)
-        return fail(USAGE, "this program holds one model only, so there is no", "--compare");
-    return DONE;
+    return check_options(options);
 }
 
 static int find(const ExecutorTensor *tensor, int n, const File *file)
@@ -333,8 +341,11 @@ static int check(const ExecutorTensor *tensor, const void *a, const void *right,
     int is_equal = memcmp(a, right, tensor->bytes) == 0;
     for (size_t i = 0; i < n && !is_equal; i++) {
         double x = npy_element(tensor, a, i), y = npy_element(tensor, right, i);
-        double distance = x == y || (isnan(x) && isnan(y)) ? 0.0 : fabs(x - y);
-        n_bad += !(distance <= options->atol + options->rtol * fabs(y));
+        int is_same = x == y || (isnan(x) && isnan(y));
+        double distance = is_same ? 0.0 : fabs(x - y);
+        /* Near an infinity there is nothing, though every share of it is infinite, too. */
+        int is_near = isfinite(y) && distance <= options->atol + options->rtol * fabs(y);
+        n_bad += is_same || is_near ? 0u : 1u;
         worst = distance > worst || isnan(distance) ? distance : worst;
         most = fmax(most, fabs(y));
     }
@@ -404,18 +415,25 @@ static void list(const Executor *model)
         print_tensor(model, "out", &model->out[i]);
 }
 
-/* Outputs of the second model against those of the first. */
+/* Outputs of the second model against those of the first, by name, else by number. */
 static int compare_models(const Options *options, const Memory *memory)
 {
-    int n = executor_model[0]->n_out, n_b = executor_model[1]->n_out;
+    const Executor *first = executor_model[0], *second = executor_model[1];
     int status = DONE;
-    for (int i = 0; i < n && i < n_b; i++) {
-        const ExecutorTensor *a = &memory[0].fitted.out[i], *b = &memory[1].fitted.out[i];
-        if (a->bytes != b->bytes || strcmp(a->type, b->type) != 0)
+    for (int i = 0; i < first->n_out; i++) {
+        const ExecutorTensor *a = &memory[0].fitted.out[i];
+        int k = find(second->out, second->n_out, &(File){a->name, strlen(a->name), NULL});
+        k = k < 0 && i < second->n_out ? i : k;
+        const ExecutorTensor *b = k < 0 ? NULL : &memory[1].fitted.out[k];
+        if (b == NULL)
+            status = fail(DIFFERS, "the second model has no output", a->name);
+        else if (a->bytes != b->bytes || strcmp(a->type, b->type) != 0)
             status = fail(DIFFERS, "the models differ in type or shape of", a->name);
-        else if (check(b, memory[1].out[i], memory[0].out[i], options) != DONE)
+        else if (check(b, memory[1].out[k], memory[0].out[i], options) != DONE)
             status = DIFFERS;
     }
+    if (first->n_out < second->n_out)
+        status = fail(DIFFERS, "more outputs than the first model's has", second->name);
     return status;
 }
 
@@ -446,6 +464,13 @@ static void release(const Executor *model, Memory *memory)
         munmap(memory->mapped, model->file_bytes);
 }
 
+/* What was printed may not have come to its place. */
+static int finish(int status)
+{
+    int is_written = fflush(stdout) == 0 && !ferror(stdout);
+    return is_written ? status : fail(IO, "cannot write", "standard output");
+}
+
 int main(int argc, char **argv)
 {
     static Options options = {.rtol = 1e-4, .atol = 1e-5, .batch = NOT_GIVEN};
@@ -456,7 +481,7 @@ int main(int argc, char **argv)
     for (int i = 0; options.list && i < executor_count; i++)
         list(executor_model[i]);
     if (options.list)
-        return DONE;
+        return finish(DONE);
 #ifdef EXECUTOR_BLAS
     vfk_blas_single_thread();
 #endif
@@ -471,5 +496,5 @@ int main(int argc, char **argv)
         status = check_expected(executor_model[first], &options, &memory[0]);
     for (int i = first; i <= last; i++)
         release(executor_model[i], &memory[i - first]);
-    return status;
+    return finish(status);
 }

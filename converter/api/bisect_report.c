@@ -52,9 +52,7 @@ void vf_bisect_json(const VfBisect *cx, bool is_complete, VfJson *json)
     vf_json_string(json, "file", cx->trial.model->path);
     vf_json_bool(json, "complete", is_complete);
     json_threshold(cx, json);
-    vf_json_object(json, "noise");
-    vf_numbers_json(json, &cx->trial.noise);
-    vf_json_end(json);
+    vf_numbers_object(json, "noise", &cx->trial.noise, cx->trial.has_noise);
     vf_json_array(json, "states");
     for (size_t i = 0; i < cx->n_state; i++)
         json_state(cx, NULL, &cx->state[i], json);
@@ -147,6 +145,10 @@ static void text_found(const VfBisect *cx, VfText *text)
 
 void vf_bisect_text(const VfBisect *cx, bool is_complete, VfText *text)
 {
+    if (!cx->trial.has_noise) {
+        vf_text_string(text, "interrupted: the original was not measured\n");
+        return;
+    }
     text_states(cx, text);
     if (!is_complete)
         vf_text_string(text, "\ninterrupted: the search is not complete\n");

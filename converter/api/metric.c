@@ -72,6 +72,17 @@ double vf_metric_loss(const VfNumbers *numbers, const VfNumbers *original, VfMet
     return metric_row[metric].is_floor ? 1 - value : value;
 }
 
+void vf_numbers_object(VfJson *json, const char *key, const VfNumbers *numbers, bool known)
+{
+    if (!known) {
+        vf_json_null(json, key);
+        return;
+    }
+    vf_json_object(json, key);
+    vf_numbers_json(json, numbers);
+    vf_json_end(json);
+}
+
 void vf_numbers_json(VfJson *json, const VfNumbers *numbers)
 {
     vf_json_double(json, "max_abs", numbers->max_abs);

@@ -3,13 +3,6 @@
 #include "converter/api/sensitivity.h"
 #include "converter/report/bar_plot.h"
 
-static void json_numbers(VfJson *json, const char *key, const VfNumbers *numbers)
-{
-    vf_json_object(json, key);
-    vf_numbers_json(json, numbers);
-    vf_json_end(json);
-}
-
 static void json_site(VfJson *json, const VfSiteEffect *site)
 {
     vf_json_object(json, NULL);
@@ -37,7 +30,7 @@ static void json_budget(VfJson *json, const VfSensitivity *cx)
     vf_json_bool(json, "verified", budget->is_verified);
     if (budget->n_site > 0) {
         vf_json_double(json, "loss", budget->loss);
-        json_numbers(json, "together", &budget->numbers);
+        vf_numbers_object(json, "together", &budget->numbers, true);
     }
     vf_json_end(json);
 }
@@ -48,8 +41,8 @@ void vf_sensitivity_json(const VfSensitivity *cx, bool is_complete, VfJson *json
     vf_json_string(json, "pass", cx->trial.passes.passes);
     vf_json_string(json, "metric", vf_metric_name(cx->metric));
     vf_json_bool(json, "complete", is_complete);
-    json_numbers(json, "original", &cx->trial.original);
-    json_numbers(json, "noise", &cx->trial.noise);
+    vf_numbers_object(json, "original", &cx->trial.original, cx->trial.has_noise);
+    vf_numbers_object(json, "noise", &cx->trial.noise, cx->trial.has_noise);
     vf_json_int(json, "sites_count", cx->n_all);
     vf_json_array(json, "sites");
     for (int32_t i = 0; i < cx->n_site; i++)
@@ -126,22 +119,28 @@ static void text_refused(const VfSensitivity *cx, VfText *text)
     }
 }
 
-static void text_budget(const VfSensitivity *cx, VfText *text)
+/* Before all sites were measured nothing is known of which fit. */
+static void text_budget(const VfSensitivity *cx, bool is_complete, VfText *text)
 {
     const VfSiteBudget *budget = &cx->budget;
-    if (!cx->has_budget)
+    if (!cx->has_budget || (budget->n_site == 0 && !is_complete))
         return;
     if (budget->n_site == 0) {
         vf_text_printf(text, "\nno site fits within %g\n", budget->limit);
         return;
     }
-    vf_text_printf(text, "\nwithin %g fit %d sites: sites=%s, which lose %.6g together%s\n",
-                   budget->limit, budget->n_site, budget->sites, budget->loss,
+    vf_text_printf(text, "\nwithin %g fit %d %s: sites=%s, which lose %.6g together%s\n",
+                   budget->limit, budget->n_site, budget->n_site == 1 ? "site" : "sites",
+                   budget->sites, budget->loss,
                    budget->is_verified ? "; the recipe gives the same" : "");
 }
 
 void vf_sensitivity_text(const VfSensitivity *cx, bool is_complete, VfText *text)
 {
+    if (!cx->trial.has_noise) {
+        vf_text_string(text, "interrupted: the original was not measured\n");
+        return;
+    }
     vf_text_printf(text, "%s, each site alone, the most harmful first\n",
                    cx->trial.passes.passes);
     if (cx->trial.labelled.n_sample > 0 && cx->trial.original.n_sample > 0)
@@ -153,7 +152,7 @@ void vf_sensitivity_text(const VfSensitivity *cx, bool is_complete, VfText *text
     text_refused(cx, text);
     if (cx->n_all == 0 && is_complete)
         vf_text_string(text, "there are no sites\n");
-    text_budget(cx, text);
+    text_budget(cx, is_complete, text);
     if (!is_complete)
         vf_text_printf(text, "\ninterrupted: %d of %d sites were measured\n", cx->n_site,
                        cx->n_all);

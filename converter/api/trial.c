@@ -82,6 +82,20 @@ VfStatus vf_trial_measure(const VfTrial *trial, const VitfoldModel *model, VfNum
     return measure(trial, model, false, numbers, err);
 }
 
+/* Where the original gives no number, all that is made of it would look alike. */
+static VfStatus check_finite(const VfTrial *trial, const VfNamedArray *output, VfErr *err)
+{
+    const VfArray *array = &output->array;
+    if (array->count == 0 || !vf_dtype_info(array->dtype)->is_float)
+        return VF_OK;
+    for (size_t i = 0; i < array->count; i++)
+        if (isfinite(vf_array_get_double(array, i)))
+            return VF_OK;
+    return vf_fail(err, VF_USAGE, "output '%s' of the original has no finite element on this data, "
+                                  "and nothing can be compared with it: give other inputs",
+                   vf_show(trial->arena, output->name));
+}
+
 static VfStatus measure_original(VfTrial *trial, VfErr *err)
 {
     VitfoldModel *original;
@@ -92,10 +106,12 @@ static VfStatus measure_original(VfTrial *trial, VfErr *err)
         const VfArray *array = &trial->want->array[i].array;
         int64_t row = array->rank > 0 ? array->dims[array->rank - 1] : 0;
         trial->original.n_row += row > 0 ? (int64_t)array->count / row : 0;
+        status = check_finite(trial, &trial->want->array[i], err);
     }
     trial->original.n_top1 = trial->original.n_row;
     if (status == VF_OK)
         status = measure(trial, original, true, &trial->noise, err);
+    trial->has_noise = status == VF_OK;
     vitfold_model_free(original);
     return status;
 }

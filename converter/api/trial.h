@@ -36,6 +36,7 @@ typedef struct VfTrial {
     VfLabelled labelled;
     VitfoldData *want;   /* outputs of the original */
     VfNumbers original, noise;
+    bool has_noise;      /* false: interrupted before it was measured */
     VfProgress progress;
 } VfTrial;
 
@@ -57,6 +58,9 @@ bool vf_metric_breaks(const VfNumbers *numbers, VfMetric metric, double limit);
 /* How much is lost, 0 for nothing: the distance; 1 - cosine; the share of rows that disagree; the
  * accuracy that `original` has more. Infinity where nothing can be compared. */
 double vf_metric_loss(const VfNumbers *numbers, const VfNumbers *original, VfMetric metric);
+
+/* An object under `key`, null unless they are `known`. */
+void vf_numbers_object(VfJson *json, const char *key, const VfNumbers *numbers, bool known);
 
 /* Keys of the open object. */
 void vf_numbers_json(VfJson *json, const VfNumbers *numbers);

@@ -69,16 +69,6 @@ VitfoldLoadOptions cli_load_options(Cli *cli);
 /* Print a report as text or JSON, as asked for. Frees nothing. */
 int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err);
 
-/* Check a path that --html named (may be NULL), before anything is computed. */
-int cli_check_page(const Cli *cli, const char *path, VfErr *err);
-
-/* The same as cli_show, and write the page of the report to `path` if it has one: both or neither.
- */
-int cli_show_page(const Cli *cli, const char *path, const VitfoldReport *report, VfErr *err);
-
-/* Write the plot of a report; VITFOLD_USAGE if it has none. */
-int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err);
-
 /* The same for what a command says of the files that it wrote: with --quiet, only the JSON that was
  * asked for. */
 int cli_tell(const Cli *cli, const VitfoldReport *report, VfErr *err);
@@ -163,6 +153,34 @@ bool cli_wants_color(int choice, int fd);
  * gets the outputs of a test folder. */
 int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,
              VitfoldData **data, VitfoldData *expected, VfErr *err);
+
+/* --- files.c --- */
+
+/* A file that a command writes beside its report. */
+typedef struct CliFile {
+    const char *path; /* NULL: none was asked for */
+    const char *text; /* NULL: it has nothing in it and is not written */
+    size_t size;
+    VfOutFile *out;
+} CliFile;
+
+/* Before there is work that would be lost: VITFOLD_USAGE when two of the paths (NULL: not given),
+ * the file of --json and the operands `in` are one file. */
+int cli_check_files(const Cli *cli, const VfOptionList *in, const char *const *path, size_t n,
+                    VfErr *err);
+
+/* The same for a path that --html named (may be NULL); the ending keeps pages apart, too. */
+int cli_check_page(const Cli *cli, const VfOptionList *in, const char *path, VfErr *err);
+
+/* The plot of a report; VITFOLD_USAGE if `path` is given and it has none. */
+int cli_svg_file(const VitfoldReport *report, const char *path, CliFile *file, VfErr *err);
+
+/* As cli_show, and write the files: all or none of it. */
+int cli_show_files(const Cli *cli, const VitfoldReport *report, CliFile *file, size_t n,
+                   VfErr *err);
+
+/* The same with the page of the report, if it has one. */
+int cli_show_page(const Cli *cli, const char *path, const VitfoldReport *report, VfErr *err);
 
 /* --- convert_emit.c --- */
 

@@ -78,9 +78,10 @@ static int compare(Cli *cli, const Options *options, const Sides *sides, VfErr *
                                  &report, err);
     if (report == NULL)
         return status;
-    int shown = options->svg == NULL ? VITFOLD_OK : cli_write_svg(report, options->svg, err);
+    CliFile plot;
+    int shown = cli_svg_file(report, options->svg, &plot, err);
     if (shown == VITFOLD_OK)
-        shown = cli_show(cli, report, err);
+        shown = cli_show_files(cli, report, &plot, 1, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }
@@ -88,7 +89,10 @@ static int compare(Cli *cli, const Options *options, const Sides *sides, VfErr *
 static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *err)
 {
     Sides sides = {0};
-    int status = load_sides(cli, options, path, &sides, err);
+    const Options *words = options;
+    int status = cli_check_files(cli, path, &words->svg, 1, err);
+    if (status == VITFOLD_OK)
+        status = load_sides(cli, options, path, &sides, err);
     if (status == VITFOLD_OK)
         status = compare(cli, options, &sides, err);
     vitfold_data_free(sides.in);

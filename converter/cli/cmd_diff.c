@@ -52,7 +52,7 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     const Options *options = given;
     VitfoldModel *a = NULL, *b = NULL;
     VitfoldData *in = NULL;
-    int status = cli_check_page(cli, options->html, err);
+    int status = cli_check_page(cli, path, options->html, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[0], &a, err);
     if (status == VITFOLD_OK)

@@ -24,7 +24,7 @@ static int run(Cli *cli, const void *words, const VfOptionList *path, VfErr *err
     VitfoldModel *model;
     VitfoldReport *report;
     VitfoldExplainOptions how = {options->pass, options->node, options->html != NULL};
-    int status = cli_check_page(cli, options->html, err);
+    int status = cli_check_page(cli, path, options->html, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[0], &model, err);
     if (status != VITFOLD_OK)

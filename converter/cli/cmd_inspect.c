@@ -44,11 +44,6 @@ static int signal_report(VitfoldModel **model, size_t n_model, const Options *op
         status = vitfold_signal(model, n_model, &signal, report, err);
     }
     vitfold_data_free(data);
-    if (status == VITFOLD_OK && options->svg != NULL) {
-        status = cli_write_svg(*report, options->svg, err);
-        if (status != VITFOLD_OK)
-            vitfold_report_free(*report);
-    }
     return status;
 }
 
@@ -76,6 +71,7 @@ static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
 {
     VitfoldDim *dim;
     VitfoldReport *report;
+    CliFile plot;
     bool is_signal = options->is_signal || options->svg != NULL;
     if (options->inputs != NULL && !is_signal)
         return (int)vf_fail(err, VF_USAGE, "option 'inputs' needs --signal");
@@ -92,7 +88,9 @@ static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
         status = vitfold_inspect(model, path->n_item, dim, options->dim.n_item, &report, err);
     if (status != VITFOLD_OK)
         return status;
-    status = cli_show(cli, report, err);
+    status = cli_svg_file(report, options->svg, &plot, err);
+    if (status == VITFOLD_OK)
+        status = cli_show_files(cli, report, &plot, 1, err);
     vitfold_report_free(report);
     return status;
 }
@@ -102,7 +100,11 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     VitfoldModel **model = VF_NEW_ARRAY(cli->arena, VitfoldModel *, path->n_item);
     if (model == NULL)
         return (int)vf_no_memory(err);
-    int status = inspect(cli, model, options, path, err);
+    const Options *words = options;
+    const char *file[] = {words->svg, words->output};
+    int status = cli_check_files(cli, path, file, 2, err);
+    if (status == VITFOLD_OK)
+        status = inspect(cli, model, options, path, err);
     for (size_t i = 0; i < path->n_item; i++)
         vitfold_model_free(model[i]);
     return status;

@@ -50,17 +50,20 @@ static int read_words(const Options *options, VitfoldSensitivityOptions *how, Vf
     return VITFOLD_OK;
 }
 
-/* The recipe of a search that was interrupted or found no site is not there. */
-static int write_files(const Options *options, const VitfoldReport *report, VfErr *err)
+/* The recipe of a search that was interrupted or found no site is not there, nor the plot of one
+ * that was interrupted before there was anything to plot. */
+static int show(Cli *cli, const Options *options, const VitfoldReport *report, int status,
+                VfErr *err)
 {
-    size_t size;
-    const char *recipe = vitfold_report_recipe(report, &size);
-    int status = VITFOLD_OK;
-    if (options->save_recipe != NULL && recipe != NULL)
-        status = (int)vf_file_write(options->save_recipe, recipe, size, err);
-    if (status == VITFOLD_OK && options->svg != NULL)
-        status = cli_write_svg(report, options->svg, err);
-    return status;
+    CliFile file[2] = {{.path = options->save_recipe}, {0}};
+    VfErr why = {0};
+    file[0].text = vitfold_report_recipe(report, &file[0].size);
+    int plotted = cli_svg_file(report, options->svg, &file[1], &why);
+    int shown = cli_show_files(cli, report, file, 2, err);
+    if (shown != VITFOLD_OK || status == VITFOLD_CANCELLED || plotted == VITFOLD_OK)
+        return shown;
+    *err = why;
+    return plotted;
 }
 
 static int measure(Cli *cli, const Options *options, CliTrial *trial, VfErr *err)
@@ -74,9 +77,7 @@ static int measure(Cli *cli, const Options *options, CliTrial *trial, VfErr *err
     cli_progress_end(&trial->progress);
     if (report == NULL)
         return status;
-    int shown = cli_show(cli, report, err);
-    if (shown == VITFOLD_OK)
-        shown = write_files(options, report, err);
+    int shown = show(cli, options, report, status, err);
     vitfold_report_free(report);
     return shown != VITFOLD_OK ? shown : status;
 }
@@ -87,7 +88,11 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     CliTrial trial;
     TrialWords words = {&options->labelled, &options->data, options->calibration,
                         options->n_thread};
-    int status = cli_trial_open(cli, path->item[0], &words, &trial, err);
+    const char *file[] = {options->save_recipe, options->svg};
+    int status = cli_check_files(cli, path, file, 2, err);
+    if (status != VITFOLD_OK)
+        return status;
+    status = cli_trial_open(cli, path->item[0], &words, &trial, err);
     if (status == VITFOLD_OK)
         status = measure(cli, options, &trial, err);
     cli_trial_close(&trial);

@@ -113,7 +113,8 @@ static int run_command(Cli *cli, const VfCommand *one, int n_word, char **word, 
     if (operands.n_item < one->min_operands || operands.n_item > one->max_operands)
         return (int)vf_fail(err, VF_USAGE, "usage: vitfold %s %s [options]", one->name,
                             one->operands);
-    return one->run(cli, options, &operands, err);
+    int checked = cli_check_files(cli, &operands, NULL, 0, err);
+    return checked != VITFOLD_OK ? checked : one->run(cli, options, &operands, err);
 }
 
 static bool is_word(const char *word, const char *a, const char *b)

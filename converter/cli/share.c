@@ -88,48 +88,9 @@ static int show(const Cli *cli, const VitfoldReport *report, bool is_quiet, VfEr
     return cli_print(text, size, err);
 }
 
-int cli_write_svg(const VitfoldReport *report, const char *path, VfErr *err)
-{
-    size_t size;
-    const char *svg = vitfold_report_svg(report, &size);
-    if (svg == NULL)
-        return (int)vf_fail(err, VF_USAGE, "there is nothing to plot in '%s'", path);
-    return (int)vf_file_write(path, svg, size, err);
-}
-
 int cli_show(const Cli *cli, const VitfoldReport *report, VfErr *err)
 {
     return show(cli, report, false, err);
-}
-
-/* The ending keeps a model from being replaced by its own page. */
-int cli_check_page(const Cli *cli, const char *path, VfErr *err)
-{
-    const VfOptionMaybe *json = &cli->common->json;
-    if (path == NULL)
-        return VITFOLD_OK;
-    if (!cli_ends_in(path, ".html"))
-        return (int)vf_fail(err, VF_USAGE, "page '%s' does not end in .html", path);
-    if (json->is_given && json->value != NULL && strcmp(path, json->value) == 0)
-        return (int)vf_fail(err, VF_USAGE, "'%s' is named for two different files", path);
-    return (int)vf_out_check_path(path, err);
-}
-
-/* The page gets its name after the text was printed. */
-int cli_show_page(const Cli *cli, const char *path, const VitfoldReport *report, VfErr *err)
-{
-    VfOutFile *file = NULL;
-    size_t size;
-    const char *page = vitfold_report_html(report, &size);
-    if (page == NULL)
-        return cli_show(cli, report, err);
-    int status = (int)cli_write_beside(path, page, size, &file, err);
-    if (status == VITFOLD_OK)
-        status = cli_show(cli, report, err);
-    if (status == VITFOLD_OK)
-        return (int)vf_out_commit(file, err);
-    vf_out_abandon(file);
-    return status;
 }
 
 int cli_tell(const Cli *cli, const VitfoldReport *report, VfErr *err)

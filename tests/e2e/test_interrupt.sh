@@ -39,6 +39,12 @@ status, report = run_on_terminal(bisect, b"\r2/")
 assert status == 130, status
 assert report["complete"] is False and len(report["states"]) >= 1
 
+# Before anything was measured no number is told.
+for words in (sensitivity + ["--budget", "0.1", "--svg", "/dev/null"], bisect):
+    status, report = run_on_terminal(words + ["--batch", "1"], b"0/1 ")
+    assert status == 130, status
+    assert report["complete"] is False and report["noise"] is None
+
 # Who starts it with Ctrl-C ignored, as a shell does in the background, wants it to go on.
 ignored = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
 status, report = run_on_terminal(sensitivity + ["--samples", "64"], b"\r2/9 ", ignored)

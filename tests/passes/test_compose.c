@@ -93,6 +93,19 @@ static void assert_same_file(const char *a, const char *b, const char *words, co
     free(bytes_b);
 }
 
+/* Passes that do not run by their name alone, with the options they need. */
+static const char *words_of(const VfPass *pass)
+{
+    static const char *const with_options[] = {"insert-spa:tau=1", "ln-to-repbn:init=default",
+                                               "transform-activation:n=24"};
+    for (size_t i = 0; i < sizeof with_options / sizeof *with_options; i++) {
+        size_t n = strcspn(with_options[i], ":");
+        if (strlen(pass->name) == n && strncmp(pass->name, with_options[i], n) == 0)
+            return with_options[i];
+    }
+    return pass->name;
+}
+
 /* --- a second run --- */
 
 static void run_twice(const char *words)
@@ -111,7 +124,7 @@ static void run_twice(const char *words)
 
 START_TEST(a_pass_settles_in_one_run)
 {
-    run_twice(vf_pass_table[_i]->name);
+    run_twice(words_of(vf_pass_table[_i]));
 }
 END_TEST
 
@@ -126,6 +139,10 @@ static const char *const pipeline[] = {
     "softmax-to-relu:qk-norm=on,default",
     "softmax-to-relu:act=gelu,L=valid,gain=auto,default",
     "fold-bn,fold-repbn",
+    "softmax-to-relu;insert-spa:tau=1",
+    "softmax-to-relu;insert-spa:tau=1,form=split",
+    "insert-spa:tau=1,kernel=u,fold=on;default",
+    "ln-to-repbn:init=default;softmax-to-relu;insert-spa:tau=0.5;normalize-skip;default",
 };
 
 START_TEST(a_pipeline_settles_in_one_run)
@@ -154,10 +171,18 @@ static void assert_same_function(const char *a, const char *b, const char *words
     vitfold_model_free(model_b);
 }
 
+/* Without data ln-to-repbn forgets a scale and shift that were not folded before. */
+static bool is_other_start(const char *one, const char *other)
+{
+    return strcmp(one, "fold-ln-affine") == 0 && strncmp(other, "ln-to-repbn", 11) == 0;
+}
+
 START_TEST(allowed_orders_give_one_function)
 {
     for (int32_t k = 0; k < _i; k++) {
-        const char *one = vf_pass_table[_i]->name, *other = vf_pass_table[k]->name;
+        const char *one = words_of(vf_pass_table[_i]), *other = words_of(vf_pass_table[k]);
+        if (is_other_start(one, other))
+            continue;
         char words[256], swapped[256], path[512];
         snprintf(words, sizeof words, "%s;%s", one, other);
         snprintf(swapped, sizeof swapped, "%s;%s", other, one);

@@ -24,6 +24,7 @@
 #include "passes/grid_option.h"
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
+#include "passes/spa_insert/own.h"
 
 /* Resize with half pixels and without its second operand. */
 enum { STRETCH_OPSET = 13, FIT_KERNEL_MAX = 7 };
@@ -130,6 +131,8 @@ static const char *why_not_structure(VfLinearSite *work)
     const VfAttention *site = work->site;
     if (site->kind == VF_ATTENTION_OTHER)
         return site->why;
+    if (vf_spa_is_own(work->cx->model, site))
+        return "linear attention has no place for what insert-spa added to it";
     const char *why = vf_is_fused(site) ? vf_linear_read_fused(work) : vf_linear_read(work);
     if (why != NULL)
         return why;

@@ -22,6 +22,7 @@
 #include "passes/match/facts.h"
 #include "passes/pass.h"
 #include "passes/pointwise/site.h"
+#include "passes/spa_insert/own.h"
 
 enum { N_OPTION = 8 };
 
@@ -86,6 +87,8 @@ static const VfOption option[] = {
 static const char *why_not(const VfReluSite *work)
 {
     const VfAttention *site = work->site;
+    if (vf_spa_is_own(work->cx->model, site))
+        return "what insert-spa added to it is made for softmax: change the function first";
     if (vf_is_fused(site))
         return vf_unfuse_why_not(site);
     if (site->key_axis < 0 || site->logits->type.rank < 1)

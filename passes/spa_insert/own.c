@@ -1,16 +1,18 @@
-/* Which sites this pass has changed already.
+/* Which sites insert-spa has changed already.
  *
  * Nodes of a pass name it: in memory by their origin, in a file by metadata "vitfold.pass", of the
  * node or, in files before IR 10, of the model (converter/onnx/export.h). Where another tool has
  * dropped that, row factors tell: nothing else multiplies every query of attention by a number of
  * its own.
  */
+#include "passes/spa_insert/own.h"
+
 #include <string.h>
 
 #include "passes/match/facts.h"
 #include "passes/spa_insert/spa_insert.h"
 
-static const char pass_key[] = "vitfold.pass";
+static const char pass_key[] = "vitfold.pass", pass_name[] = "insert-spa";
 
 /* Is the key "vitfold.pass:NAME" of this node? */
 static bool is_key_of(VfBytes key, const VfNode *node)
@@ -21,24 +23,24 @@ static bool is_key_of(VfBytes key, const VfNode *node)
            memcmp(key.data + n, node->name.data, node->name.size) == 0;
 }
 
-static bool is_made(const VfPassCx *cx, const VfNode *node)
+static bool is_made(const VfModel *model, const VfNode *node)
 {
     if (node == NULL)
         return false;
     if (node->origin != NULL)
-        return strcmp(node->origin->pass, cx->pass) == 0;
+        return strcmp(node->origin->pass, pass_name) == 0;
     for (const VfMeta *meta = node->meta; meta != NULL; meta = meta->next)
         if (vf_bytes_is_equal(meta->key, vf_bytes(pass_key)))
-            return vf_bytes_is_equal(meta->value, vf_bytes(cx->pass));
-    for (const VfMeta *meta = cx->model->meta; meta != NULL; meta = meta->next)
+            return vf_bytes_is_equal(meta->value, vf_bytes(pass_name));
+    for (const VfMeta *meta = model->meta; meta != NULL; meta = meta->next)
         if (is_key_of(meta->key, node))
-            return vf_bytes_is_equal(meta->value, vf_bytes(cx->pass));
+            return vf_bytes_is_equal(meta->value, vf_bytes(pass_name));
     return false;
 }
 
-static bool is_made_value(const VfPassCx *cx, const VfValue *value)
+static bool is_made_value(const VfModel *model, const VfValue *value)
 {
-    return value != NULL && value->kind == VF_VALUE_RESULT && is_made(cx, value->def);
+    return value != NULL && value->kind == VF_VALUE_RESULT && is_made(model, value->def);
 }
 
 /* A constant that varies along the axis of the queries and no other. */
@@ -55,17 +57,17 @@ static bool is_row_factor(const VfAttention *site, const VfValue *value)
            tensor->count == (size_t)n.k;
 }
 
-bool vf_spa_is_own(const VfPassCx *cx, const VfAttention *site)
+bool vf_spa_is_own(const VfModel *model, const VfAttention *site)
 {
     for (int32_t i = 0; i < site->n_term; i++)
-        if ((site->score_node != NULL && is_made(cx, site->term[i].node)) ||
-            is_made_value(cx, site->term[i].value))
+        if ((site->score_node != NULL && is_made(model, site->term[i].node)) ||
+            is_made_value(model, site->term[i].value))
             return true;
-    if (is_made_value(cx, site->probs) || is_made_value(cx, site->logits))
+    if (is_made_value(model, site->probs) || is_made_value(model, site->logits))
         return true;
     for (const VfUse *use = site->out->first_use; use != NULL; use = use->next) {
         const VfNode *node = use->node;
-        if (is_made(cx, node) ||
+        if (is_made(model, node) ||
             (node->op == VF_OP_MUL && is_row_factor(site, vf_other_in(node, use->slot))))
             return true;
     }

@@ -178,7 +178,7 @@ static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
         return "linear attention has no attention matrix that a bias could shape";
     if (site->out == NULL || site->out->type.rank < 2)
         return "the rank of its result is not known";
-    if (vf_spa_is_own(plan->cx, site))
+    if (vf_spa_is_own(plan->cx->model, site))
         return "it is signal-preserving already";
     const char *why = site->score_node == NULL && is_kernel ? why_not_fused(site) : NULL;
     if (why == NULL)

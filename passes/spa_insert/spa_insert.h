@@ -7,6 +7,7 @@
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
 #include "passes/spa/kernel.h"
+#include "passes/spa_insert/own.h"
 
 /* Rows of the option "kernel" behind those of VfSpaKernel. */
 enum { VF_SPA_SKIPINIT = VF_SPA_KERNEL_COUNT, VF_SPA_SHAPED };
@@ -77,11 +78,6 @@ int32_t vf_spa_query_axis(const VfAttention *site);
 
 /* The slot of a fused operator that takes a bias; -1: it has none. */
 int32_t vf_spa_bias_slot(const VfNode *node);
-
-/* --- own.c --- */
-
-/* Did this pass change the site, in this run or before the model was saved? */
-bool vf_spa_is_own(const VfPassCx *cx, const VfAttention *site);
 
 /* --- build.c --- */
 

@@ -219,6 +219,26 @@ START_TEST(every_row_is_refused)
 }
 END_TEST
 
+/* Where neither one command line nor the selections tell, the site does: in a later run, and by
+ * names that meet. */
+START_TEST(what_insert_spa_made_is_known)
+{
+    static const char *const after[] = {"softmax-to-relu", "linearize-attention:dwc=off"};
+    const char *path = vf_tool_path(folder, model_name[0]);
+    int32_t n_alone, n_edit;
+    char words[256];
+    ck_assert(convert(path, "@a.onnx", "insert-spa:tau=1", &n_alone));
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        ck_assert(convert(vf_tool_path(folder, "@a.onnx"), "@b.onnx", after[i], &n_edit));
+        ck_assert_int_eq(n_edit, 0);
+        snprintf(words, sizeof words, "insert-spa:tau=1,sites=*Soft*;%s%csites=*max*", after[i],
+                 strchr(after[i], ':') == NULL ? ':' : ',');
+        ck_assert(convert(path, "@b.onnx", words, &n_edit));
+        ck_assert_int_eq(n_edit, n_alone);
+    }
+}
+END_TEST
+
 #define LOOP(tcase, test, rows) \
     tcase_add_loop_test(tcase, test, 0, (int)(sizeof rows / sizeof rows[0]))
 
@@ -231,6 +251,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, a_pass_settles_in_one_run, 0, vf_pass_count);
     LOOP(tests, a_pipeline_settles_in_one_run, pipeline);
     tcase_add_loop_test(tests, allowed_orders_give_one_function, 0, vf_pass_count);
+    tcase_add_test(tests, what_insert_spa_made_is_known);
     tcase_add_loop_test(tests, every_row_is_refused, 0, vf_order_count);
     suite_add_tcase(suite, tests);
     return suite;

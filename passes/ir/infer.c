@@ -107,6 +107,7 @@ VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
         return VF_OK;
     cx.opset = vf_graph_opset(node->graph, node->domain);
     VF_TRY(check_kinds(&cx));
+    VF_TRY(vf_infer_check_dtypes(&cx));
     VF_TRY(function(&cx));
     return finish(&cx);
 }

@@ -163,7 +163,6 @@ static VfStatus convolve(const VfInferCx *cx, int32_t weight_slot, VfDtype dtype
 
 VfStatus vf_infer_conv(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 2));
     VfDim m = vf_infer_dim_of(cx, 1, 0), unused;
     const VfType *bias = vf_infer_shape_of(cx, 2);
     if (bias && bias->rank != 1)
@@ -203,7 +202,6 @@ static VfDim transposed_out(const VfInferCx *cx, const Window *window, int32_t i
 
 VfStatus vf_infer_conv_transpose(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 2));
     const VfType *x = vf_infer_shape_of(cx, 0), *w = vf_infer_shape_of(cx, 1);
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
     int64_t extra[SPATIAL_MAX] = {0}, fixed[SPATIAL_MAX] = {0};

@@ -172,7 +172,6 @@ static void float_range(const VfInferCx *cx, VfDim *dims)
 
 VfStatus vf_infer_range(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 2));
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
     VfDim *dims = vf_infer_new_dims(cx, 1);
     VF_TRY_ALLOC(dims, cx->err);

@@ -133,7 +133,6 @@ static VfStatus set_result(const VfInferCx *cx, const Einsum *e, const Term *ter
 
 VfStatus vf_infer_einsum(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, cx->n_in - 1));
     VfBytes text = vf_node_string(cx->node, "equation");
     Einsum e = {.is_ellipsis_known = true, .ellipsis = {VF_TYPE_TENSOR, VF_UNDEFINED, 0, NULL}};
     Term term;

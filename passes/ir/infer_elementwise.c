@@ -50,14 +50,12 @@ static VfDtype first_dtype(const VfInferCx *cx, int32_t first)
 
 VfStatus vf_infer_broadcasting(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, cx->n_in - 1));
     VF_TRY(broadcast_from(cx, 0, first_dtype(cx, 0)));
     return vf_infer_elementwise_content(cx);
 }
 
 VfStatus vf_infer_compare(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 1));
     VF_TRY(broadcast_from(cx, 0, VF_BOOL));
     return vf_infer_elementwise_content(cx);
 }
@@ -71,25 +69,23 @@ VfStatus vf_infer_pow(const VfInferCx *cx)
 
 VfStatus vf_infer_where(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 1, 2));
-    VfDtype condition = vf_infer_dtype_of(cx, 0);
-    if (condition != VF_UNDEFINED && condition != VF_BOOL)
-        return vf_infer_fail(cx, "the condition is not bool");
     VF_TRY(broadcast_from(cx, 0, first_dtype(cx, 1)));
     return vf_infer_elementwise_content(cx);
 }
 
-/* Operand 1 broadcasts to operand 0, not the other way round. */
+/* Operand 1 broadcasts to operand 0, not the other way round; before opset 7 it went along axis 1.
+ */
 VfStatus vf_infer_prelu(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 1));
+    const VfType *type = vf_infer_shape_of(cx, 0);
+    if (type && cx->opset >= 7)
+        VF_TRY(vf_infer_broadcasts_to(cx, 1, type));
     vf_infer_set_like(cx, 0, 0);
     return VF_OK;
 }
 
 VfStatus vf_infer_clip(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, cx->n_in - 1));
     vf_infer_set_like(cx, 0, 0);
     return VF_OK;
 }

@@ -125,19 +125,6 @@ VfStatus vf_infer_axis(const VfInferCx *cx, int64_t axis, int32_t rank, int32_t 
     return VF_OK;
 }
 
-VfStatus vf_infer_same_dtype(const VfInferCx *cx, int32_t first, int32_t last)
-{
-    VfDtype seen = VF_UNDEFINED;
-    for (int32_t i = first; i <= last && i < cx->n_in; i++) {
-        VfDtype dtype = vf_infer_dtype_of(cx, i);
-        if (dtype != VF_UNDEFINED && seen != VF_UNDEFINED && dtype != seen)
-            return vf_infer_fail(cx, "operand %d is %s, not %s", (int)i, vf_dtype_info(dtype)->name,
-                                 vf_dtype_info(seen)->name);
-        seen = seen == VF_UNDEFINED ? dtype : seen;
-    }
-    return VF_OK;
-}
-
 VfStatus vf_infer_need_rank(const VfInferCx *cx, int32_t slot, int32_t min, int32_t max)
 {
     const VfType *type = vf_infer_shape_of(cx, slot);

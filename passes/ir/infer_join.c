@@ -63,6 +63,21 @@ VfStatus vf_infer_broadcast(const VfInferCx *cx, const VfType *a, const VfType *
     return VF_OK;
 }
 
+VfStatus vf_infer_broadcasts_to(const VfInferCx *cx, int32_t slot, const VfType *to)
+{
+    const VfType *type = vf_infer_shape_of(cx, slot);
+    if (type && type->rank > to->rank)
+        return vf_infer_fail(cx, "operand %d has rank %d, what it broadcasts to %d", (int)slot,
+                             (int)type->rank, (int)to->rank);
+    for (int32_t i = 0; type && i < type->rank; i++) {
+        VfDim from = type->dims[i], dim = to->dims[to->rank - type->rank + i];
+        if (!vf_dim_is(from, 1) && is_provably_different(from, dim))
+            return vf_infer_fail(cx, "axis %d of operand %d does not broadcast to %lld", (int)i,
+                                 (int)slot, (long long)dim.k);
+    }
+    return VF_OK;
+}
+
 VfStatus vf_infer_join(VfArena *arena, const VfType *a, const VfType *b, VfType *out, VfErr *err)
 {
     VfType joined = {VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL};

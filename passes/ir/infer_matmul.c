@@ -32,7 +32,6 @@ static VfStatus multiply(const VfInferCx *cx, int32_t slot_a, int32_t slot_b, Vf
 
 VfStatus vf_infer_matmul(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 1));
     return multiply(cx, 0, 1, vf_infer_dtype_of(cx, 0));
 }
 
@@ -48,7 +47,6 @@ VfStatus vf_infer_qlinear_matmul(const VfInferCx *cx)
 
 VfStatus vf_infer_gemm(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, 2));
     VF_TRY(vf_infer_need_rank(cx, 0, 2, 2));
     VF_TRY(vf_infer_need_rank(cx, 1, 2, 2));
     VF_TRY(vf_infer_need_rank(cx, 2, 0, 2));
@@ -60,17 +58,7 @@ VfStatus vf_infer_gemm(const VfInferCx *cx)
     dims[0] = vf_infer_dim_of(cx, 0, ta);
     dims[1] = vf_infer_dim_of(cx, 1, 1 - tb);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 2, dims);
-    const VfType *c = vf_infer_shape_of(cx, 2);
-    VfType sum;
-    if (c)
-        VF_TRY(vf_infer_broadcast(cx, &cx->out[0].type, c, &sum));
-    for (int32_t i = 0; c && i < c->rank; i++) {
-        VfDim to = dims[2 - c->rank + i];
-        if (vf_dim_is_known(c->dims[i]) && vf_dim_is_known(to) && c->dims[i].k != 1 &&
-            c->dims[i].k != to.k)
-            return vf_infer_fail(cx, "the third operand does not broadcast to the product");
-    }
-    return VF_OK;
+    return vf_infer_broadcasts_to(cx, 2, &cx->out[0].type);
 }
 
 VfStatus vf_infer_det(const VfInferCx *cx)

@@ -37,19 +37,18 @@ VfStatus vf_infer_layer_normalization(const VfInferCx *cx)
         dims[i] = vf_dim(1);
     vf_infer_set(cx, 1, VF_F32, type->rank, dims);
     vf_infer_set(cx, 2, VF_F32, type->rank, dims);
-    const VfType *scale = vf_infer_shape_of(cx, 1);
-    VfType out;
-    if (scale && scale->rank > type->rank)
-        return vf_infer_fail(cx, "the scale has rank %d", (int)scale->rank);
-    return scale ? vf_infer_broadcast(cx, type, scale, &out) : VF_OK;
+    VF_TRY(vf_infer_broadcasts_to(cx, 1, type));
+    return vf_infer_broadcasts_to(cx, 2, type);
 }
 
 VfStatus vf_infer_rms_normalization(const VfInferCx *cx)
 {
     const VfType *type = vf_infer_shape_of(cx, 0);
     int32_t axis;
-    if (type)
+    if (type) {
         VF_TRY(vf_infer_axis(cx, vf_node_int(cx->node, "axis"), type->rank, &axis));
+        VF_TRY(vf_infer_broadcasts_to(cx, 1, type));
+    }
     VfDtype scale = vf_infer_dtype_of(cx, 1);
     vf_infer_set_like_dtype(cx, 0, 0, scale != VF_UNDEFINED ? scale : vf_infer_dtype_of(cx, 0));
     return VF_OK;

@@ -70,13 +70,17 @@ void vf_infer_set_content(const VfInferCx *cx, int32_t index, int32_t n, const V
 
 /* `axis` of the node counted from the front: [-rank, rank) to [0, rank). */
 VfStatus vf_infer_axis(const VfInferCx *cx, int64_t axis, int32_t rank, int32_t *out);
-/* VF_INVALID if two operands of [first, last] have known, different dtypes. */
-VfStatus vf_infer_same_dtype(const VfInferCx *cx, int32_t first, int32_t last);
+/* VF_INVALID if the known dtypes of the operands contradict operand_dtypes.def. Called before the
+ * operator's function, which need not ask again. */
+VfStatus vf_infer_check_dtypes(const VfInferCx *cx);
 VfStatus vf_infer_need_rank(const VfInferCx *cx, int32_t slot, int32_t min, int32_t max);
 
 /* The shape two types broadcast to; unknown rank in gives unknown rank out. `out->dtype` is left
  * alone; `out` may be `a` or `b`. */
 VfStatus vf_infer_broadcast(const VfInferCx *cx, const VfType *a, const VfType *b, VfType *out);
+/* VF_INVALID if operand `slot` (may be omitted) provably does not broadcast to `to`, of known rank,
+ * as it is. */
+VfStatus vf_infer_broadcasts_to(const VfInferCx *cx, int32_t slot, const VfType *to);
 /* Two dims that must be equal: the better known of both; VF_INVALID when provably different. */
 VfStatus vf_infer_unify(const VfInferCx *cx, VfDim a, VfDim b, const char *what, VfDim *out);
 /* Two dims known to be equal: the better known. */

@@ -27,7 +27,6 @@ VfStatus vf_infer_sequence_empty(const VfInferCx *cx)
 
 VfStatus vf_infer_sequence_construct(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, cx->n_in - 1));
     VfType all = {VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL};
     for (int32_t i = 0; i < cx->n_in; i++) {
         const VfFact *fact = vf_infer_in(cx, i);

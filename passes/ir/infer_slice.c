@@ -172,7 +172,6 @@ static VfStatus join_dims(const VfInferCx *cx, int32_t slot, int32_t axis, VfDim
 
 VfStatus vf_infer_concat(const VfInferCx *cx)
 {
-    VF_TRY(vf_infer_same_dtype(cx, 0, cx->n_in - 1));
     const VfType *first = NULL;
     bool is_complete = true;
     for (int32_t slot = cx->n_in - 1; slot >= 0; slot--) {

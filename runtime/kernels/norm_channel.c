@@ -10,7 +10,7 @@
             const int64_t c = u % params->channels, n = params->inner; \
             const double root = sqrt((double)variance[c] + params->eps); \
             run_affine_##dtype((const T *)args->in[0] + u * n, (T *)args->out[0] + u * n, n, \
-                               mean[c], (T)((double)scale[c] / root), bias[c]); \
+                               (double)mean[c], (T)((double)scale[c] / root), bias[c]); \
         } \
     }
 

@@ -40,16 +40,20 @@ static const char *const word[] = {
 
 static const char *const head =
     "(x0: f32[2, 3, 4], x1: f32[4, 4], x2: f32[1, 2, 5, 5], x3: i64[3], x4: bool[2, 3, 4]) -> (";
-static const char *const constants =
-    "    c0 = const i64[1] {1}\n    c1 = const i64[2] {0, -1}\n    c2 = const f32[2, 2, 3, 3] "
-    "random(1)\n    c3 = const f32[] {0.5}\n    c4 = const i64[] {2}\n    c5 = const f32[4] "
-    "{1, -0.5, 2, 0.25}\n    c6 = const i64[3] {1, 2, 2}\n";
+static const char *const constant[] = {
+    "i64[1] {1}",          "i64[2] {0, -1}",      "f32[2, 2, 3, 3] random(1)",
+    "f32[] {0.5}",         "i64[] {2}",           "f32[4] {1, -0.5, 2, 0.25}",
+    "i64[3] {1, 2, 2}",    "f64[4] {1, 2, -1, 3}", "f16[3, 4] random(1)",
+    "u8[2, 2] {0, 7, 200, 255}", "i32[] {1}",     "i8[2, 2] {-1, 2, 3, -128}",
+    "bool[4] {1, 0, 0, 1}", "f32[0] {}",          "string[2] {\"a\", \"b\"}"};
+enum { N_CONSTANT = sizeof constant / sizeof constant[0] };
 
 typedef struct Maker {
     const uint8_t *data;
     size_t size, at;
     char value[N_VALUE_MAX][12];
     int n_value, opset;
+    bool only_runs; /* keep only nodes with which the graph still runs */
     VfText body;
 } Maker;
 
@@ -80,7 +84,10 @@ static void write_attr(Maker *cx, const AttrRow *row, bool is_first)
 {
     static const char *const number[] = {"float 0", "1.5", "-0.25", "1e-5", "inf"};
     vf_text_printf(&cx->body, "%s%s=", is_first ? "" : ", ", row->name);
-    if (row->type == VF_ATTR_INT)
+    bool is_dtype = strcmp(row->name, "to") == 0 || strstr(row->name, "dtype") != NULL;
+    if (row->type == VF_ATTR_INT && is_dtype)
+        vf_text_printf(&cx->body, "%d", (int)choose(cx, VF_DTYPE_COUNT));
+    else if (row->type == VF_ATTR_INT)
         vf_text_printf(&cx->body, "%d", (int)choose(cx, 10) - 3);
     else if (row->type == VF_ATTR_FLOAT)
         vf_text_string(&cx->body, number[choose(cx, 5)]);
@@ -135,22 +142,67 @@ static void write_node(Maker *cx, int number)
     name_value(cx, "n", number);
 }
 
-static void write_graph(Maker *cx, VfText *text)
+/* The model of what was written so far. */
+static void write_text(const Maker *cx, VfText *text)
 {
-    cx->opset = OPSET_FIRST + (int)choose(cx, OPSET_LAST - OPSET_FIRST + 1);
-    for (int i = 0; i < 5; i++)
-        name_value(cx, "x", i);
-    for (int i = 0; i < 7; i++)
-        name_value(cx, "c", i);
-    int n_before = cx->n_value;
-    for (int i = 0; i < N_NODE_MAX && cx->at < cx->size; i++)
-        write_node(cx, i);
+    bool is_first = true;
     vf_text_printf(text, "model ir=10 opset=%d\ngraph g %s", cx->opset, head);
-    for (int i = n_before; i < cx->n_value; i++)
-        vf_text_printf(text, "%s%s: ?[...]", i == n_before ? "" : ", ", cx->value[i]);
-    vf_text_printf(text, ") {\n%s", constants);
+    for (int i = 0; i < cx->n_value; i++)
+        if (cx->value[i][0] == 'n') {
+            vf_text_printf(text, "%s%s: ?[...]", is_first ? "" : ", ", cx->value[i]);
+            is_first = false;
+        }
+    vf_text_string(text, ") {\n");
+    for (int i = 0; i < N_CONSTANT; i++)
+        vf_text_printf(text, "    c%d = const %s\n", i, constant[i]);
     vf_text_add(text, cx->body.data, cx->body.size);
     vf_text_string(text, "}\n");
+}
+
+static VfModel *parse(const VfText *text)
+{
+    VfErr err = {0};
+    VfModel *model = NULL;
+    VfStatus status = vf_vft_parse((VfBytes){text->data, text->size}, "fuzz", &model, &err);
+    VF_FUZZ_PROMISE(status == VF_OK, "text: %s\n%s\n", err.text, text->data);
+    return model;
+}
+
+static bool can_run(const Maker *cx)
+{
+    VfErr err = {0};
+    VfArena *arena = vf_arena_new();
+    VfText text;
+    VfTestOutputs outputs;
+    vf_text_init(&text, arena);
+    write_text(cx, &text);
+    VfModel *model = parse(&text);
+    VfStatus status = vf_verify_all(model, &err);
+    if (status == VF_OK)
+        status = vf_test_run_reference(model, 1, arena, &outputs, &err);
+    VF_FUZZ_PROMISE(status != VF_INTERNAL, "run: %s\n%s\n", err.text, text.data);
+    vf_model_free(model);
+    vf_arena_free(arena);
+    return status == VF_OK;
+}
+
+static void write_graph(Maker *cx)
+{
+    cx->opset = OPSET_FIRST + (int)choose(cx, OPSET_LAST - OPSET_FIRST + 1);
+    cx->only_runs = choose(cx, 4) != 0;
+    for (int i = 0; i < 5; i++)
+        name_value(cx, "x", i);
+    for (int i = 0; i < N_CONSTANT; i++)
+        name_value(cx, "c", i);
+    for (int i = 0; i < N_NODE_MAX && cx->at < cx->size; i++) {
+        const size_t size = cx->body.size;
+        const int n_value = cx->n_value;
+        write_node(cx, i);
+        if (cx->only_runs && cx->n_value > n_value && !can_run(cx)) {
+            cx->body.size = size;
+            cx->n_value = n_value;
+        }
+    }
 }
 
 static VfStatus transform(VfModel *model, VfArena *arena, VfErr *err)
@@ -196,11 +248,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     VfModel *old = NULL, *new = NULL;
     vf_text_init(&cx.body, arena);
     vf_text_init(&text, arena);
-    write_graph(&cx, &text);
-    VfBytes bytes = {text.data, text.size};
-    VfStatus status = vf_vft_parse(bytes, "fuzz", &old, &err);
-    VF_FUZZ_PROMISE(status == VF_OK, "text: %s\n%s\n", err.text, text.data);
-    VF_FUZZ_PROMISE(vf_vft_parse(bytes, "fuzz", &new, &err) == VF_OK, "%s\n", err.text);
+    write_graph(&cx);
+    write_text(&cx, &text);
+    old = parse(&text);
+    new = parse(&text);
     if (vf_verify_all(old, &err) == VF_OK)
         run_both(old, new, arena, &text);
     vf_model_free(old);

@@ -3,7 +3,7 @@
  * Handles are opaque and belong to who made them; each has a free function that allows NULL.
  * Nothing is printed and nothing is global: messages go to the log function of a model, if it
  * has one. Different handles may be used by different threads at once, one handle by one
- * thread at a time.
+ * thread at a time; vitfold_run only reads its model.
  *
  * Functions that can fail return a status, VITFOLD_OK or one of the others, and take an error
  * last, which then holds one sentence; NULL is allowed. Results are set only on success.

@@ -6,7 +6,9 @@ static VfStatus check(const char *path, const VitfoldLoadOptions *options, Vitfo
     VfFaults faults = {0};
     VfImportOptions import = {0};
     if (options != NULL)
-        import.linked_data_root = options->linked_data_root;
+        import = (VfImportOptions){.linked_data_root = options->linked_data_root,
+                                   .max_depth = options->max_nesting,
+                                   .max_fields = options->max_fields};
     VF_TRY(vf_onnx_check(report->arena, path, &import, &faults, err));
     vf_json_string(&report->json, "file", path);
     vf_json_array(&report->json, "faults");

@@ -215,14 +215,17 @@ static VfStatus save_one(const VitfoldData *data, size_t i, int format, const ch
     return vf_onnx_write_tensor(path, data->array[i].name, &tensor, err);
 }
 
-/* Write all files; those written are taken back when one fails. */
+/* Write all files. When one fails, those that are new are taken back; one that had a name before
+ * is whole, the old or the new. */
 static VfStatus save_folder(const VitfoldData *data, const char *folder, int format,
                             VfArena *arena, VfErr *err)
 {
     size_t n = data->n_array;
     char **path = VF_NEW_ARRAY(arena, char *, n), **taken = VF_NEW_ARRAY(arena, char *, n);
+    bool *is_new = VF_NEW_ARRAY(arena, bool, n);
     VF_TRY_ALLOC(path, err);
     VF_TRY_ALLOC(taken, err);
+    VF_TRY_ALLOC(is_new, err);
     if (format == VITFOLD_FORMAT_NPY)
         VF_TRY(vf_data_need_arrays(data, "an npy file cannot hold it, .pb files can", err));
     for (size_t i = 0; i < n; i++) {
@@ -232,9 +235,11 @@ static VfStatus save_folder(const VitfoldData *data, const char *folder, int for
         VF_TRY(vf_path_join(arena, folder, name, &path[i], err));
     }
     for (size_t i = 0; i < n; i++) {
+        is_new[i] = !vf_file_exists(path[i]);
         VfStatus status = save_one(data, i, format, path[i], err);
         for (size_t k = 0; k < i && status != VF_OK; k++)
-            unlink(path[k]);
+            if (is_new[k])
+                unlink(path[k]);
         VF_TRY(status);
     }
     return VF_OK;

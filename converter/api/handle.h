@@ -20,6 +20,7 @@ struct VitfoldModel {
     VfModel *ir;
     const char *path;
     VfImportOptions import;
+    size_t max_memory; /* bytes a plan may need; 0: no limit */
     VitfoldLogFn *log_fn;
     void *log_user;
     VfLog log; /* hands lines on to log_fn */

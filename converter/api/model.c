@@ -17,6 +17,9 @@ static VfStatus fill_handle(VitfoldModel *model, const char *path,
     VF_TRY_ALLOC(model->path, err);
     if (options == NULL)
         return VF_OK;
+    model->import.max_depth = options->max_nesting;
+    model->import.max_fields = options->max_fields;
+    model->max_memory = options->max_memory;
     if (options->linked_data_root != NULL) {
         char *root = vf_arena_string(model->arena, options->linked_data_root);
         VF_TRY_ALLOC(root, err);
@@ -232,6 +235,9 @@ VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err)
 VfStatus vf_load_original(const VitfoldModel *model, VitfoldModel **original, VfErr *err)
 {
     VitfoldLoadOptions options = {.linked_data_root = model->import.linked_data_root,
+                                  .max_nesting = model->import.max_depth,
+                                  .max_fields = model->import.max_fields,
+                                  .max_memory = model->max_memory,
                                   .log = model->log_fn,
                                   .log_user = model->log_user,
                                   .log_level = (int)model->log.level};

@@ -21,6 +21,8 @@ typedef struct CommonOptions {
     int color; /* auto, always, never */
     VfOptionMaybe json;
     const char *linked_root;
+    int64_t max_nesting, max_fields;
+    size_t max_memory;
 } CommonOptions;
 
 #define CLI_COMMON_ROWS                                                                         \
@@ -36,9 +38,15 @@ typedef struct CommonOptions {
      "unless glued on with =)", VF_OPTION_MAYBE, offsetof(CommonOptions, json),                 \
      .choices = ".json"}
 
-#define CLI_LINKED_ROW                                                                          \
+#define CLI_LOAD_ROWS                                                                           \
     {"allow-linked-data", "admit links to external data that lead into this folder",            \
-     VF_OPTION_STRING, offsetof(CommonOptions, linked_root), .value = "ROOT"}
+     VF_OPTION_STRING, offsetof(CommonOptions, linked_root), .value = "ROOT"},                  \
+    {"max-nesting", "refuse files with more messages inside each other, of which a subgraph "   \
+     "takes three; 0: 100", VF_OPTION_INT, offsetof(CommonOptions, max_nesting), "0", 0, 1000}, \
+    {"max-fields", "refuse files with more fields outside of weights, a node has about ten; "   \
+     "0: 16 million", VF_OPTION_INT, offsetof(CommonOptions, max_fields), "0", 0, 1e12},        \
+    {"max-memory", "refuse to run what needs more for its tensors, such as 512M; 0: no limit",  \
+     VF_OPTION_SIZE, offsetof(CommonOptions, max_memory), "0", 0, 1e18}
 
 typedef struct Cli {
     VfArena *arena;

@@ -15,7 +15,7 @@ static const VfOption table[] = {
     CLI_THREADS_ROW(Options),
     CLI_DATA_ROWS(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

@@ -25,7 +25,7 @@ static const VfOption table[] = {
      VF_OPTION_LIST, offsetof(Options, threshold), .value = "X"},
     CLI_TRIAL_ROWS(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

@@ -2,7 +2,7 @@
 
 static const VfOption table[] = {
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

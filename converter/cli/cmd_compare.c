@@ -26,7 +26,7 @@ static const VfOption table[] = {
      offsetof(Options, svg), .value = "FILE.svg"},
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

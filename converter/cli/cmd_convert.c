@@ -51,7 +51,7 @@ static const VfOption table[] = {
      offsetof(Options, print_after), .value = "PASS"},
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

@@ -27,7 +27,7 @@ static const VfOption table[] = {
     {"dim", "a symbolic dimension (else 1); as A..B a batch that stays open, the first dimension "
      "of inputs", VF_OPTION_LIST, offsetof(Options, data.dim), .value = "NAME=N|A..B"},
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

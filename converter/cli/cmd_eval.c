@@ -13,7 +13,7 @@ static const VfOption table[] = {
      offsetof(Options, output), .value = "NAME"},
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

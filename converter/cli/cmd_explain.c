@@ -13,7 +13,7 @@ static const VfOption table[] = {
     {"html", "also write a page that draws what was left alone, or the nodes of --node",
      VF_OPTION_STRING, offsetof(Options, html), .value = "FILE.html"},
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

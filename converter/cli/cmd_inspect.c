@@ -29,7 +29,7 @@ static const VfOption table[] = {
     {"output", "--graph: where to, else to standard output", VF_OPTION_STRING,
      offsetof(Options, output), .letter = 'o', .value = "FILE"},
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

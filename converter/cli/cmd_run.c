@@ -25,7 +25,7 @@ static const VfOption table[] = {
     {"reference", "plain kernels, without BLAS", VF_OPTION_BOOL, offsetof(Options, reference)},
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

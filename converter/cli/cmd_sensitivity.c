@@ -26,7 +26,7 @@ static const VfOption table[] = {
      .value = "FILE.svg"},
     CLI_TRIAL_ROWS(Options),
     CLI_JSON_ROW,
-    CLI_LINKED_ROW,
+    CLI_LOAD_ROWS,
     CLI_COMMON_ROWS,
     {0},
 };

@@ -24,6 +24,9 @@ VitfoldLoadOptions cli_load_options(Cli *cli)
 {
     return (VitfoldLoadOptions){
         .linked_data_root = cli->common->linked_root,
+        .max_nesting = (uint32_t)cli->common->max_nesting,
+        .max_fields = (size_t)cli->common->max_fields,
+        .max_memory = cli->common->max_memory,
         .scratch_folder = scratch_folder(),
         .log = log_line,
         .log_user = cli,

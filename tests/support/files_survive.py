@@ -110,6 +110,18 @@ def check_cuts(folder, shim):
     print("cut", len(statuses), "times:", {s: statuses.count(s) for s in sorted(set(statuses))})
 
 
+def check_folder(folder, shim):
+    """Many outputs, of which the fifth fails: those of an earlier run stay, else there are none."""
+    words = ["run", MODEL, "--random", "1", "-o", "d", "--save-all", "-q"]
+    fails = {"LD_PRELOAD": shim, "FAIL_CALL": "rename", "FAIL_AT": "5"}
+    expect(vitfold(*words, folder=folder, **fails)[0] == 6)
+    expect(not os.listdir(folder), os.listdir(folder))
+    expect(vitfold(*words, folder=folder)[0] == 0)
+    names = sorted(os.listdir(folder / "d"))
+    expect(vitfold(*words, folder=folder, **fails)[0] == 6)
+    expect(len(names) > 5 and sorted(os.listdir(folder / "d")) == names, names)
+
+
 def check_onto_itself(folder):
     """A model with external data is converted onto itself."""
     words = ["--external-data", "always", "-q"]
@@ -163,6 +175,7 @@ def main():
     checks = [check_kills, check_onto_itself, check_no_room]
     if shim:
         checks.append(lambda folder: check_cuts(folder, shim))
+        checks.append(lambda folder: check_folder(folder, shim))
     for check in checks:
         with tempfile.TemporaryDirectory() as root:
             check(pathlib.Path(root))

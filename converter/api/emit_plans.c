@@ -104,8 +104,12 @@ static VfStatus resize(const Making *cx, int64_t batch, VitfoldData *in, VfErr *
             continue;
         for (int32_t k = 0; k < old->rank; k++)
             dims[k] = k == 0 ? batch : old->dims[k];
-        VF_TRY(vf_array_init(&array[i].array, cx->arena, old->dtype, old->rank, dims, old->data,
-                             err));
+        VfStatus status = vf_array_init(&array[i].array, cx->arena, old->dtype, old->rank, dims,
+                                        old->data, err);
+        if (status == VF_INVALID)
+            return vf_fail(err, VF_USAGE, "input '%s': its size overflows with a batch of %" PRId64,
+                           vf_show(cx->arena, array[i].name), batch);
+        VF_TRY(status);
     }
     return VF_OK;
 }

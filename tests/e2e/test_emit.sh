@@ -113,7 +113,7 @@ grep -q 'equal to the bit' out || fail "--compare of one model with itself: $(ca
 (cd both && ./executor --compare --out 0=x.npy) >out 2>&1
 [ $? = 2 ] && grep -q "of two '--compare'" out || fail "--compare with --out: $(cat out)"
 (cd both && ./executor --list) >/dev/full 2>out
-[ $? = 6 ] && grep -q "cannot write 'standard output'" out || fail "a full disk: $(cat out)"
+[ $? = 6 ] && grep -q "cannot write 'stdout'" out || fail "a full disk: $(cat out)"
 
 # The result of passes, with the pass named in the comments.
 "$vitfold" convert "$repbn" new.onnx -p softmax-to-relu --emit-c new >out 2>&1 || fail "convert: $(cat out)"

@@ -143,6 +143,7 @@ usage() {
 }
 usage 'the smallest batch is 1, not 0' --dim batch=0..4
 usage '5 to 2 is no range' --dim batch=5..2
+usage "input 'image': its size overflows with a batch of" --dim batch=1..9223372036854775807
 usage "'batch=1..' is not NAME=N or NAME=A..B" --dim batch=1..
 usage "'batch=1..x' is not NAME=N or NAME=A..B" --dim batch=1..x
 usage "no input has a dimension 'rows'" --dim rows=1..4

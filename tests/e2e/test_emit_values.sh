@@ -1,6 +1,6 @@
 #!/bin/bash
 # What an emitted program says of values beyond the usual: infinities and NaN where they are
-# expected or not, outputs in another order, weights that a smaller type does not hold.
+# expected or not, many of them, outputs in another order, weights that a smaller type does not hold.
 set -u
 vitfold=$(realpath "${VITFOLD:-build/vitfold}")
 source=$(realpath "${VITFOLD_SOURCE:-.}")
@@ -31,6 +31,12 @@ def array(path, *numbers):
     head = (head.ljust(117) + "\n").encode()
     with open(path, "wb") as f:
         f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head + floats(*numbers))
+n = range(70)
+graph = sub(7, *[node("Neg", [f"x{i}"], [f"y{i}"]) for i in n], text(2, "g"),
+            *[value_info(11, f"x{i}", FLOAT, [1]) for i in n],
+            *[value_info(12, f"y{i}", FLOAT, [1]) for i in n])
+with open("many.onnx", "wb") as f:
+    f.write(Msg(num(1, 8), graph, opset(8, "", 17)).bytes())
 inf, nan = float("inf"), float("nan")
 array("x.npy", 1, inf, 0)
 for path, sum_ in ("same", (2, inf, 0)), ("finite", (2, 5, 0)), ("negative", (2, -inf, 0)), \
@@ -65,6 +71,12 @@ expect 0 'sum: 3 elements, equal to the bit' a --in x=../x.npy --expect sum=../s
 for path in finite negative nan infinite; do
     expect 1 'sum: 3 elements, 1 differ' a --in x=../x.npy --expect "sum=../$path.npy" --rtol 1
 done
+
+# As many inputs and outputs as the model has.
+emit many.onnx -o many --random 1
+sed -n 's/^    //p' many/README.md | sed '/^#include/,$d' >commands
+(cd many && bash ../commands) >out 2>&1 || fail "many: $(tail -1 out)"
+[ "$(grep -c 'equal to the bit' out)" = 70 ] || fail "many: $(tail -1 out)"
 
 # By name; a missing one, or one too many, is a difference.
 emit a.onnx --with b.onnx -o ab

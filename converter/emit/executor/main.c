@@ -36,7 +36,7 @@
 void vfk_blas_single_thread(void);
 #endif
 
-enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, MAX_FILES = 64, NOT_GIVEN = -1 };
+enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, NOT_GIVEN = -1 };
 
 typedef struct File {
     const char *name; /* of the tensor, not terminated */
@@ -45,7 +45,7 @@ typedef struct File {
 } File;
 
 typedef struct Files {
-    File file[MAX_FILES];
+    File *file;
     int n;
 } Files;
 
@@ -92,7 +92,7 @@ static int add_file(Files *files, const char *word)
     /* The last one: names may hold any byte, paths seldom this one. */
     for (const char *next = equal; next != NULL; next = strchr(next + 1, '='))
         equal = next;
-    if (equal == NULL || files->n == MAX_FILES)
+    if (equal == NULL)
         return fail(USAGE, "expected NAME=FILE.npy, not", word);
     files->file[files->n++] = (File){word, (size_t)(equal - word), equal + 1};
     return DONE;
@@ -197,15 +197,13 @@ static int map_weights(const Executor *model, const char *path, Memory *memory)
     int fd = open(path, O_RDONLY);
     if (fd < 0)
         return fail(IO, "cannot open weights", path);
-    int is_whole = fstat(fd, &facts) == 0 && facts.st_size >= 0 &&
-                   (uintmax_t)facts.st_size == (uintmax_t)model->file_bytes;
+    int is_whole = fstat(fd, &facts) == 0 && (uintmax_t)facts.st_size == model->file_bytes;
     void *bytes = is_whole ? mmap(NULL, model->file_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
                            : MAP_FAILED;
     close(fd);
     if (bytes == MAP_FAILED)
         return fail(IO, is_whole ? "cannot map weights" : "not the weights of this model:", path);
-    memory->mapped = bytes;
-    memory->weights = bytes;
+    memory->weights = memory->mapped = bytes;
     return DONE;
 }
 
@@ -464,37 +462,39 @@ static void release(const Executor *model, Memory *memory)
         munmap(memory->mapped, model->file_bytes);
 }
 
-/* What was printed may not have come to its place. */
-static int finish(int status)
+static int act(const Options *options)
 {
-    int is_written = fflush(stdout) == 0 && !ferror(stdout);
-    return is_written ? status : fail(IO, "cannot write", "standard output");
+    Memory memory[2] = {{.arena = NULL}};
+    for (int i = 0; options->list && i < executor_count; i++)
+        list(executor_model[i]);
+    if (options->list)
+        return DONE;
+#ifdef EXECUTOR_BLAS
+    vfk_blas_single_thread();
+#endif
+    int status = DONE, first = options->compare ? 0 : options->which;
+    int last = options->compare ? 1 : first;
+    for (int i = first; i <= last && status == DONE; i++)
+        status = run_model(i, options, &memory[i - first]);
+    if (status == DONE && options->compare)
+        status = compare_models(options, memory);
+    if (status == DONE && !options->compare)
+        status = write_outputs(executor_model[first], &options->out, &memory[0]);
+    if (status == DONE && !options->compare)
+        status = check_expected(executor_model[first], options, &memory[0]);
+    for (int i = first; i <= last; i++)
+        release(executor_model[i], &memory[i - first]);
+    return status;
 }
 
 int main(int argc, char **argv)
 {
-    static Options options = {.rtol = 1e-4, .atol = 1e-5, .batch = NOT_GIVEN};
-    Memory memory[2] = {{.arena = NULL}};
-    int status = parse(argc, argv, &options);
-    if (status != DONE)
-        return status;
-    for (int i = 0; options.list && i < executor_count; i++)
-        list(executor_model[i]);
-    if (options.list)
-        return finish(DONE);
-#ifdef EXECUTOR_BLAS
-    vfk_blas_single_thread();
-#endif
-    int first = options.compare ? 0 : options.which, last = options.compare ? 1 : first;
-    for (int i = first; i <= last && status == DONE; i++)
-        status = run_model(i, &options, &memory[i - first]);
-    if (status == DONE && options.compare)
-        status = compare_models(&options, memory);
-    if (status == DONE && !options.compare)
-        status = write_outputs(executor_model[first], &options.out, &memory[0]);
-    if (status == DONE && !options.compare)
-        status = check_expected(executor_model[first], &options, &memory[0]);
-    for (int i = first; i <= last; i++)
-        release(executor_model[i], &memory[i - first]);
-    return finish(status);
+    size_t n = (size_t)argc + 1; /* there are fewer files than words */
+    File *file = calloc(3 * n, sizeof *file);
+    Options options = {{file, 0}, {file + n, 0}, {file + 2 * n, 0}, 1e-4, 1e-5, .batch = NOT_GIVEN};
+    int status = file == NULL ? fail(IO, "no memory for", "options") : parse(argc, argv, &options);
+    if (status == DONE)
+        status = act(&options);
+    free(file);
+    return fflush(stdout) == 0 && !ferror(stdout) ? status : fail(IO, "cannot write", "stdout");
 }

@@ -183,8 +183,12 @@ VfStatus vf_infer_concat(const VfInferCx *cx)
     vf_infer_set_dtype(cx, 0, dtype);
     if (!first)
         return VF_OK;
+    /* Before opset 4 it could be left out. */
+    bool has_axis = vf_node_attr(cx->node, "axis") != NULL;
     int32_t axis;
-    VF_TRY(vf_infer_axis(cx, vf_node_int(cx->node, "axis"), first->rank, &axis));
+    if (!has_axis && cx->opset >= 4)
+        return vf_infer_fail(cx, "attribute 'axis' is missing");
+    VF_TRY(vf_infer_axis(cx, has_axis ? vf_node_int(cx->node, "axis") : 1, first->rank, &axis));
     VfDim *dims = vf_infer_new_dims(cx, first->rank);
     VF_TRY_ALLOC(dims, cx->err);
     dims[axis] = is_complete ? vf_dim(0) : vf_dim_unknown();

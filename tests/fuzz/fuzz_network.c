@@ -224,12 +224,32 @@ static void check_equal(const VfTestOutputs *a, const VfTestOutputs *b, const Vf
                         "output %d changed:\n%s\n", (int)i, text->data);
 }
 
+/* What ran must be of the types that inference gave. */
+static void check_types(const VfModel *model, const VfTestOutputs *outputs, const VfText *text)
+{
+    for (int32_t i = 0; i < outputs->n; i++) {
+        const VfType *type = &model->graph->ret->in[i].value->type;
+        const VfTensor *tensor = outputs->tensor[i];
+        bool is_same = (type->dtype == VF_UNDEFINED || type->dtype == tensor->dtype) &&
+                       (type->rank == VF_RANK_UNKNOWN || type->rank == tensor->rank);
+        for (int32_t k = 0; is_same && k < type->rank; k++)
+            is_same = !vf_dim_is_known(type->dims[k]) || type->dims[k].k == tensor->dims[k];
+        VF_FUZZ_PROMISE(is_same, "output %d is %s of rank %d, inferred %s of rank %d:\n%s\n",
+                        (int)i, vf_dtype_info(tensor->dtype)->name, (int)tensor->rank,
+                        vf_dtype_info(type->dtype)->name, (int)type->rank, text->data);
+    }
+}
+
 static void run_both(VfModel *old, VfModel *new, VfArena *arena, const VfText *text)
 {
     VfErr err = {0};
     VfTestOutputs before, after;
+    VfStatus inferred = vf_infer_graph(old->graph, vf_evaluator(), &err);
+    VF_FUZZ_PROMISE(inferred != VF_INTERNAL, "inference: %s\n%s\n", err.text, text->data);
     VfStatus ran = vf_test_run_reference(old, 1, arena, &before, &err);
     VF_FUZZ_PROMISE(ran != VF_INTERNAL, "run: %s\n%s\n", err.text, text->data);
+    if (ran == VF_OK && inferred == VF_OK)
+        check_types(old, &before, text);
     VfStatus changed = transform(new, arena, &err);
     VF_FUZZ_PROMISE(changed != VF_INTERNAL, "passes: %s\n%s\n", err.text, text->data);
     if (ran != VF_OK || changed != VF_OK)

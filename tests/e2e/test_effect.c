@@ -137,7 +137,9 @@ START_TEST(compare_tells_depth)
     }
     ck_assert_uint_eq(n_end, 8);
     ck_assert_int_eq(depth, 8);
-    ck_assert_ptr_nonnull(vf_tool_read(vf_tool_path(folder, "@c.svg"), &i));
+    unsigned char *svg = vf_tool_read(vf_tool_path(folder, "@c.svg"), &i);
+    ck_assert_ptr_nonnull(svg);
+    free(svg);
     json_decref(document);
 }
 END_TEST

@@ -2,28 +2,8 @@
 # Emitted programs: they compile without a warning, their outputs are those of `run --reference` to
 # the bit, two emissions are the same bytes, and what would be lost is not replaced.
 set -u
-vitfold=$(realpath "${VITFOLD:-build/vitfold}")
-source=$(realpath "${VITFOLD_SOURCE:-.}")
-[ -x "$vitfold" ] || { echo "no $vitfold"; exit 77; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-cd "$folder" || exit 1
+. "$(dirname "$0")/../support/emit_case.sh"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
-mnist=$source/testdata/mnist/mnist_softmax_ln_op17.onnx
-repbn=$source/testdata/mnist/mnist_softmax_prepbn_op17.onnx
-
-fail() {
-    echo "$*"
-    failed=1
-}
-
-# emit FOLDER MODEL [options]
-emit() {
-    local to=$1 model=$2
-    shift 2
-    "$vitfold" emit-c "$model" -o "$to" "$@" >report 2>message || fail "emit $to: $(cat message)"
-}
 
 # sample_words FOLDER: the words that give the sample and what is expected, by number
 sample_words() {
@@ -57,8 +37,8 @@ check() {
 }
 
 # The same bytes twice; each compiler; optimised and with sanitizers.
-emit a "$mnist" --random 1 --dim batch=3
-emit b "$mnist" --random 1 --dim batch=3
+emit a "$ln" --random 1 --dim batch=3
+emit b "$ln" --random 1 --dim batch=3
 diff -r a b >/dev/null || fail "two emissions differ"
 build a gcc "-O3 -march=native"
 check a --repeats 2
@@ -101,12 +81,12 @@ build b gcc -O1
 [ $? = 6 ] && grep -q 'not the weights of this model' out || fail "damaged weights: $(cat out)"
 
 # Two models in one program.
-emit both "$mnist" --with "$repbn" --random 1
+emit both "$ln" --with "$repbn" --random 1
 build both gcc -O1
 check both --which 0
 (cd both && ./executor --compare $(sample_words . | grep -e --in)) >out 2>&1
 [ $? = 1 ] && grep -q 'differ by more' out || fail "--compare: $(cat out)"
-emit both "$mnist" --with "$mnist" --random 1
+emit both "$ln" --with "$ln" --random 1
 build both gcc -O1
 (cd both && ./executor --compare $(sample_words . | grep -e --in)) >out 2>&1 || fail "same: $(cat out)"
 grep -q 'equal to the bit' out || fail "--compare of one model with itself: $(cat out)"
@@ -124,21 +104,21 @@ grep -q "SHA-256 $(sha256sum <new.onnx | cut -d' ' -f1)" new/model.c || fail "SH
 emit a "$repbn" --random 1
 [ ! -e a/executor ] || fail "an old program is left"
 echo keep >a/notes.txt
-"$vitfold" emit-c "$mnist" -o a 2>message && fail "notes.txt was replaced"
+"$vitfold" emit-c "$ln" -o a 2>message && fail "notes.txt was replaced"
 grep -q "holds 'notes.txt'" message || fail "$(cat message)"
 rm a/notes.txt
 echo '/* mine */' >>a/model.c
-"$vitfold" emit-c "$mnist" -o a 2>message && fail "a changed model.c was replaced"
+"$vitfold" emit-c "$ln" -o a 2>message && fail "a changed model.c was replaced"
 grep -q "holds 'model.c'" message || fail "$(cat message)"
-mkdir empty && emit empty "$mnist"
+mkdir empty && emit empty "$ln"
 echo file >file
-"$vitfold" emit-c "$mnist" -o file 2>message && fail "a file was replaced"
-"$vitfold" emit-c "$mnist" -o none/there 2>message
+"$vitfold" emit-c "$ln" -o file 2>message && fail "a file was replaced"
+"$vitfold" emit-c "$ln" -o none/there 2>message
 [ $? = 6 ] || fail "no parent: $(cat message)"
-"$vitfold" emit-c "$mnist" 2>message
+"$vitfold" emit-c "$ln" 2>message
 [ $? = 2 ] || fail "no folder: $(cat message)"
 # A file that may not grow is a failed write, and nothing is left.
-(ulimit -f 20; "$vitfold" emit-c "$mnist" -o large) 2>message
+(ulimit -f 20; "$vitfold" emit-c "$ln" -o large) 2>message
 [ $? = 6 ] && [ ! -e large ] && grep -q 'File too large' message || fail "limit: $(cat message)"
 # What could not be removed is not replaced. Nothing is forbidden to root.
 chmod a-w a/runtime/kernels

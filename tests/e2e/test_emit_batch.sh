@@ -3,28 +3,8 @@
 # bit, whatever the options; batches out of range are refused; so are models whose numbers do not
 # follow the batch.
 set -u
-vitfold=$(realpath "${VITFOLD:-build/vitfold}")
-source=$(realpath "${VITFOLD_SOURCE:-.}")
-[ -x "$vitfold" ] || { echo "no $vitfold"; exit 77; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-cd "$folder" || exit 1
+. "$(dirname "$0")/../support/emit_case.sh"
 warnings="-Wall -Wextra -Wpedantic -Werror"
-ln=$source/testdata/mnist/mnist_softmax_ln_op17.onnx
-repbn=$source/testdata/mnist/mnist_softmax_prepbn_op17.onnx
-
-fail() {
-    echo "$*"
-    failed=1
-}
-
-# emit FOLDER MODEL [options]
-emit() {
-    local to=$1 model=$2
-    shift 2
-    "$vitfold" emit-c "$model" -o "$to" "$@" >report 2>message || fail "emit $to: $(cat message)"
-}
 
 # build FOLDER COMPILER FLAGS [BLAS=1]
 build() {

@@ -24,7 +24,7 @@ static VfStatus keep_text(VfArena *arena, const char **text, VfErr *err)
 {
     if (*text == NULL)
         return VF_OK;
-    *text = vf_arena_copy(arena, *text, strlen(*text));
+    *text = vf_arena_string(arena, *text);
     VF_TRY_ALLOC(*text, err);
     return VF_OK;
 }

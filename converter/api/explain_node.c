@@ -3,6 +3,7 @@
 
 #include "converter/api/explanation.h"
 #include "converter/report/node_line.h"
+#include "passes/ir/walk.h"
 
 typedef struct Looker {
     VfExplanation *to;
@@ -153,24 +154,15 @@ static VfStatus look_at(const Looker *cx, const VfNode *node, VfErr *err)
     return VF_OK;
 }
 
-static VfStatus look_through(const Looker *cx, const VfGraph *graph, VfErr *err)
+static VfStatus look_if_asked(void *self, const VfNode *node, VfErr *err)
 {
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
-        if (fnmatch(cx->glob, vf_node_label(node), 0) == 0)
-            VF_TRY(look_at(cx, node, err));
-        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-                VF_TRY(look_through(cx, attr->graph, err));
-            for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-                VF_TRY(look_through(cx, attr->graphs[i], err));
-        }
-    }
-    return VF_OK;
+    const Looker *cx = self;
+    return fnmatch(cx->glob, vf_node_label(node), 0) == 0 ? look_at(cx, node, err) : VF_OK;
 }
 
 VfStatus vf_explain_nodes(VfExplanation *to, const VfModel *model, const char *glob,
                           const VfAttentions *attention, const VfNorms *norms, VfErr *err)
 {
     Looker cx = {to, model, glob, attention, norms};
-    return look_through(&cx, model->graph, err);
+    return vf_graph_each_node(model->graph, look_if_asked, &cx, err);
 }

@@ -6,6 +6,7 @@
 #include "converter/api/page.h"
 #include "converter/report/html/page_reason.h"
 #include "converter/report/html/render.h"
+#include "passes/ir/walk.h"
 
 /* Steps to neighbours around a reason, and around a node that was asked for. */
 enum { REASON_CONTEXT = 1, NODE_CONTEXT = 2 };
@@ -28,8 +29,9 @@ static const char *const root_noun[] = {"root not taken", "roots not taken"};
 
 /* --- nodes by label --- */
 
-static VfStatus add_label(Builder *b, const VfNode *node, VfErr *err)
+static VfStatus add_label(void *self, const VfNode *node, VfErr *err)
 {
+    Builder *b = self;
     int32_t id;
     void *items = b->node;
     VF_TRY(vf_intern_add(b->label, vf_bytes(vf_node_label(node)), &id, err));
@@ -38,20 +40,6 @@ static VfStatus add_label(Builder *b, const VfNode *node, VfErr *err)
     b->node = items;
     if (b->node[id] == NULL)
         b->node[id] = node;
-    return VF_OK;
-}
-
-static VfStatus add_labels(Builder *b, const VfGraph *graph, VfErr *err)
-{
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
-        VF_TRY(add_label(b, node, err));
-        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-                VF_TRY(add_labels(b, attr->graph, err));
-            for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-                VF_TRY(add_labels(b, attr->graphs[i], err));
-        }
-    }
     return VF_OK;
 }
 
@@ -235,7 +223,7 @@ static VfStatus build(Builder *b, VfBytes *html, VfErr *err)
     b->place = VF_NEW_ARRAY(page->arena, int32_t, (size_t)b->model->n_node_id);
     VF_TRY_ALLOC(b->label, err);
     VF_TRY_ALLOC(b->place, err);
-    VF_TRY(add_labels(b, b->model->graph, err));
+    VF_TRY(vf_graph_each_node(b->model->graph, add_label, b, err));
     page->from = vf_bytes(b->from->file);
     page->parts_title = "What is said of them";
     page->has_marks = true;

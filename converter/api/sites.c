@@ -5,6 +5,7 @@
 
 #include "converter/api/handle.h"
 #include "converter/lower/lower.h"
+#include "passes/ir/walk.h"
 #include "runtime/base/text.h"
 
 VfStatus vf_sites_find(VfArena *arena, VfModel *model, VfSiteList *sites, VfErr *err)
@@ -76,8 +77,6 @@ typedef struct Counter {
     int64_t n_node;
 } Counter;
 
-static VfStatus count_graph(Counter *counter, const VfGraph *graph, VfErr *err);
-
 VfStatus vf_op_name(VfArena *arena, const VfNode *node, VfBytes *name, VfErr *err)
 {
     VfText text;
@@ -90,8 +89,9 @@ VfStatus vf_op_name(VfArena *arena, const VfNode *node, VfBytes *name, VfErr *er
     return vf_text_get(&text, name, err);
 }
 
-static VfStatus count_node(Counter *counter, const VfNode *node, VfErr *err)
+static VfStatus count_node(void *self, const VfNode *node, VfErr *err)
 {
+    Counter *counter = self;
     VfBytes name;
     int32_t id;
     VF_TRY(vf_op_name(counter->arena, node, &name, err));
@@ -102,19 +102,6 @@ static VfStatus count_node(Counter *counter, const VfNode *node, VfErr *err)
     counter->n = items;
     counter->n[id]++;
     counter->n_node++;
-    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-        if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-            VF_TRY(count_graph(counter, attr->graph, err));
-        for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-            VF_TRY(count_graph(counter, attr->graphs[i], err));
-    }
-    return VF_OK;
-}
-
-static VfStatus count_graph(Counter *counter, const VfGraph *graph, VfErr *err)
-{
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next)
-        VF_TRY(count_node(counter, node, err));
     return VF_OK;
 }
 
@@ -128,7 +115,7 @@ VfStatus vf_count_ops(VfArena *arena, const VfModel *model, VfOpCount **op, size
 {
     Counter counter = {.arena = arena, .name = vf_intern_new(arena)};
     VF_TRY_ALLOC(counter.name, err);
-    VF_TRY(count_graph(&counter, model->graph, err));
+    VF_TRY(vf_graph_each_node(model->graph, count_node, &counter, err));
     *n_op = (size_t)vf_intern_count(counter.name);
     *n_node = counter.n_node;
     *op = VF_NEW_ARRAY(arena, VfOpCount, *n_op);

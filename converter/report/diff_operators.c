@@ -3,6 +3,7 @@
 
 #include "converter/report/diff_private.h"
 #include "passes/ir/vft_print.h"
+#include "passes/ir/walk.h"
 
 typedef struct Counter {
     VfDiff *diff;
@@ -10,10 +11,9 @@ typedef struct Counter {
     bool is_b;
 } Counter;
 
-static VfStatus count_graph(Counter *cx, const VfGraph *graph, VfErr *err);
-
-static VfStatus count_node(Counter *cx, const VfNode *node, VfErr *err)
+static VfStatus count_node(void *self, const VfNode *node, VfErr *err)
 {
+    Counter *cx = self;
     VfDiff *diff = cx->diff;
     VfText text;
     VfBytes name;
@@ -31,20 +31,6 @@ static VfStatus count_node(Counter *cx, const VfNode *node, VfErr *err)
     }
     one->a += !cx->is_b;
     one->b += cx->is_b;
-    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-        if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-            VF_TRY(count_graph(cx, attr->graph, err));
-        for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-            VF_TRY(count_graph(cx, attr->graphs[i], err));
-    }
-    return VF_OK;
-}
-
-/* Readers refuse graphs nested deeper than VF_GRAPH_DEPTH_MAX. */
-static VfStatus count_graph(Counter *cx, const VfGraph *graph, VfErr *err)
-{
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next)
-        VF_TRY(count_node(cx, node, err));
     return VF_OK;
 }
 
@@ -61,9 +47,9 @@ VfStatus vf_diff_operators(VfDiff *diff, VfErr *err)
     for (int side = 0; side < 2; side++) {
         const VfModel *model = side == 0 ? diff->align->a : diff->align->b;
         cx.is_b = side == 1;
-        VF_TRY(count_graph(&cx, model->graph, err));
+        VF_TRY(vf_graph_each_node(model->graph, count_node, &cx, err));
         for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
-            VF_TRY(count_graph(&cx, f->body, err));
+            VF_TRY(vf_graph_each_node(f->body, count_node, &cx, err));
     }
     if (diff->n_operator > 0)
         qsort(diff->operators, diff->n_operator, sizeof *diff->operators, by_name);

@@ -1,6 +1,7 @@
 /* The list of all nodes. */
 #include "converter/draw/parts.h"
 #include "converter/report/html/page.h"
+#include "passes/ir/walk.h"
 
 static const char *const head[] = {"node", "operator", "first result", "edit"};
 
@@ -33,19 +34,16 @@ static VfStatus add_row(VfPageTable *table, const VfNode *node, int32_t edit, Vf
     return vf_page_cell(table, link, err);
 }
 
-static VfStatus add_graph(VfPageTable *table, const VfGraph *graph, const int32_t *edit,
-                          VfErr *err)
+/* The table, and by node id the edit that made it. */
+typedef struct Filler {
+    VfPageTable *table;
+    const int32_t *edit;
+} Filler;
+
+static VfStatus add_node(void *self, const VfNode *node, VfErr *err)
 {
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
-        VF_TRY(add_row(table, node, edit[node->id], err));
-        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-                VF_TRY(add_graph(table, attr->graph, edit, err));
-            for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-                VF_TRY(add_graph(table, attr->graphs[i], edit, err));
-        }
-    }
-    return VF_OK;
+    const Filler *filler = self;
+    return add_row(filler->table, node, filler->edit[node->id], err);
 }
 
 VfStatus vf_page_add_nodes(VfPage *page, const VfModel *model, const int32_t *edit, VfErr *err)
@@ -55,8 +53,9 @@ VfStatus vf_page_add_nodes(VfPage *page, const VfModel *model, const int32_t *ed
     table->caption = "All nodes of the result";
     table->is_searchable = table->is_wide = true;
     table->left_out = "nodes";
-    VF_TRY(add_graph(table, model->graph, edit, err));
+    Filler filler = {table, edit};
+    VF_TRY(vf_graph_each_node(model->graph, add_node, &filler, err));
     for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
-        VF_TRY(add_graph(table, f->body, edit, err));
+        VF_TRY(vf_graph_each_node(f->body, add_node, &filler, err));
     return VF_OK;
 }

@@ -46,6 +46,21 @@ static VfStatus run_step(VfLower *cx, const Memory *memory, const VfLowStep *ste
     return VF_OK;
 }
 
+/* Strings are known or lowering refuses: a copy of the list and of what it points at. */
+static VfStatus take_strings(const VfTensor *from, VfArena *arena, VfTensor *made, VfErr *err)
+{
+    const VfBytes *old = from->data;
+    VfBytes *list = VF_NEW_ARRAY(arena, VfBytes, from->count + 1);
+    VF_TRY_ALLOC(list, err);
+    for (size_t i = 0; i < from->count; i++) {
+        list[i] = (VfBytes){vf_arena_copy(arena, old[i].data, old[i].size), old[i].size};
+        VF_TRY_ALLOC(list[i].data, err);
+    }
+    made->data = list;
+    made->bytes = from->bytes;
+    return VF_OK;
+}
+
 static VfStatus take_result(const Memory *memory, const VfLowValue *value, VfArena *arena,
                             const VfTensor **out, VfErr *err)
 {
@@ -55,13 +70,11 @@ static VfStatus take_result(const Memory *memory, const VfLowValue *value, VfAre
                            ? value->known->data
                            : place_of(memory, (VfLowRef){value->buffer, value->offset});
     VfTensor made = {.dtype = value->dtype, .rank = value->rank, .dims = value->dims};
-    if (value->dtype == VF_STRING) {
-        *out = value->known;
-        return VF_OK;
-    }
     VF_TRY(vf_dims_count(made.rank, made.dims, &made.count, err));
     made.bytes = vf_dtype_bytes(made.dtype, made.count);
-    if (made.count > 0) {
+    if (made.dtype == VF_STRING) {
+        VF_TRY(take_strings(value->known, arena, &made, err));
+    } else if (made.count > 0) {
         made.data = vf_arena_stream_copy(arena, from, made.bytes);
         VF_TRY_ALLOC(made.data, err);
     }

@@ -1,6 +1,7 @@
 #include "passes/ir/infer.h"
 
 #include "passes/ir/infer_op.h"
+#include "passes/ir/number.h"
 
 static VfInferFn *const table[VF_OP_COUNT] = {
 #define VF_INFER(op, function) [VF_OP_##op] = function,
@@ -34,13 +35,46 @@ static VfStatus number_tensor(const VfInferCx *cx, VfFact *fact)
     void *data;
     const int64_t dims[1] = {fact->n_content};
     VF_TRY(vf_tensor_new(cx->arena, type->dtype, type->rank, dims, &tensor, &data, cx->err));
-    for (int32_t i = 0; i < fact->n_content; i++) {
-        if (type->dtype == VF_I64)
-            ((int64_t *)data)[i] = fact->content[i].k;
-        else
-            vf_tensor_put_double(data, type->dtype, (size_t)i, (double)fact->content[i].k);
-    }
+    for (int32_t i = 0; i < fact->n_content; i++)
+        vf_number_put_bits(data, type->dtype, (size_t)i, (uint64_t)fact->content[i].k);
     fact->tensor = tensor;
+    return VF_OK;
+}
+
+/* Contents are integers of 64 bits: one that the dtype cannot hold would wrap, or be clamped, or is
+ * of an operand that the operator does not take; that is left to the kernels. So is what depends on
+ * a symbol where the dtype is narrower than the sizes of tensors. */
+static bool is_held(VfDtype dtype, VfDim element)
+{
+    static const struct {
+        VfDtype dtype;
+        int64_t least, most;
+    } range[] = {{VF_I64, INT64_MIN, INT64_MAX}, {VF_I32, INT32_MIN, INT32_MAX},
+                 {VF_U64, 0, INT64_MAX - 1},     {VF_U32, 0, UINT32_MAX},
+                 {VF_I16, INT16_MIN, INT16_MAX}, {VF_U16, 0, UINT16_MAX},
+                 {VF_I8, INT8_MIN, INT8_MAX},    {VF_U8, 0, UINT8_MAX},
+                 {VF_BOOL, 0, 1}};
+    for (size_t i = 0; i < sizeof range / sizeof range[0]; i++)
+        if (range[i].dtype == dtype)
+            return vf_dim_is_known(element)
+                       ? element.k >= range[i].least && element.k <= range[i].most
+                       : dtype == VF_I64 || dtype == VF_I32;
+    return dtype == VF_UNDEFINED;
+}
+
+static VfStatus drop_what_is_not_held(const VfInferCx *cx, VfFact *fact)
+{
+    int32_t n_held = 0;
+    while (n_held < fact->n_content && is_held(fact->type.dtype, fact->content[n_held]))
+        n_held++;
+    if (n_held == fact->n_content)
+        return VF_OK;
+    VfDim *content = vf_infer_copy_dims(cx, fact->n_content, fact->content);
+    VF_TRY_ALLOC(content, cx->err);
+    for (int32_t i = n_held; i < fact->n_content; i++)
+        if (!is_held(fact->type.dtype, content[i]))
+            content[i] = vf_dim_unknown();
+    fact->content = content;
     return VF_OK;
 }
 
@@ -64,6 +98,8 @@ static VfStatus finish(const VfInferCx *cx)
 {
     for (int32_t i = 0; i < cx->n_out; i++) {
         VfFact *fact = &cx->out[i];
+        if (fact->content)
+            VF_TRY(drop_what_is_not_held(cx, fact));
         if (!fact->tensor && fact->content)
             VF_TRY(number_tensor(cx, fact));
         if (!fact->tensor && i == 0)

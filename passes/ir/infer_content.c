@@ -27,8 +27,11 @@ static const VfDim *from_tensor(const VfInferCx *cx, const VfTensor *tensor, int
     VfDim *content = vf_infer_new_dims(cx, (int32_t)tensor->count);
     if (!content)
         return NULL;
-    for (size_t i = 0; i < tensor->count; i++)
-        content[i] = vf_dim(vf_tensor_get_i64(tensor, i));
+    for (size_t i = 0; i < tensor->count; i++) {
+        int64_t value = vf_tensor_get_i64(tensor, i);
+        bool is_clamped = tensor->dtype == VF_U64 && value == INT64_MAX;
+        content[i] = is_clamped ? vf_dim_unknown() : vf_dim(value);
+    }
     *n = (int32_t)tensor->count;
     return content;
 }
@@ -385,10 +388,21 @@ static VfStatus unary_content(const VfInferCx *cx, int32_t length)
     return VF_OK;
 }
 
+/* Truth values are not reckoned with; lowering refuses them. */
+static bool takes_operand(const VfInferCx *cx)
+{
+    static const VfOp logic[] = {VF_OP_AND,   VF_OP_OR,       VF_OP_NOT, VF_OP_EQUAL,
+                                 VF_OP_WHERE, VF_OP_IDENTITY, VF_OP_CAST};
+    for (size_t i = 0; i < sizeof logic / sizeof logic[0]; i++)
+        if (logic[i] == cx->node->op)
+            return true;
+    return vf_infer_dtype_of(cx, 0) != VF_BOOL;
+}
+
 VfStatus vf_infer_elementwise_content(const VfInferCx *cx)
 {
     int32_t length = result_length(cx);
-    if (length < 0)
+    if (length < 0 || !takes_operand(cx))
         return VF_OK;
     VfOp op = cx->node->op;
     if (op == VF_OP_MOD && vf_node_int(cx->node, "fmod") != 0)

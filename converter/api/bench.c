@@ -69,7 +69,7 @@ typedef struct Bench {
     size_t n_warmup, n_repeat;
     double *seconds;
     NodeTime *node;   /* by number in the plan, or NULL */
-    int64_t *step_ns; /* of one run, or NULL */
+    VfRunOptions times; /* of one run */
 } Bench;
 
 static void add_steps(Bench *bench)
@@ -77,7 +77,7 @@ static void add_steps(Bench *bench)
     const VfPlan *plan = bench->session->plan;
     for (int32_t i = 0; i < plan->n_step; i++) {
         NodeTime *time = &bench->node[plan->step[i].node];
-        time->seconds += 1e-9 * (double)bench->step_ns[i];
+        time->seconds += 1e-9 * (double)(bench->times.step[i].end_ns - bench->times.step[i].begin_ns);
         time->flops += plan->step[i].flops;
     }
 }
@@ -88,9 +88,9 @@ static VfStatus measure(Bench *bench, VfErr *err)
         VF_TRY(vf_session_run(bench->session, NULL, err));
     for (size_t i = 0; i < bench->n_repeat; i++) {
         double start = now();
-        VF_TRY(vf_session_run(bench->session, bench->step_ns, err));
+        VF_TRY(vf_session_run(bench->session, &bench->times, err));
         bench->seconds[i] = now() - start;
-        if (bench->step_ns != NULL)
+        if (bench->times.step != NULL)
             add_steps(bench);
     }
     return VF_OK;
@@ -107,9 +107,9 @@ static VfStatus prepare(Bench *bench, const VitfoldBenchOptions *options, VfErr 
     if (!options->per_node)
         return VF_OK;
     bench->node = VF_NEW_ARRAY(arena, NodeTime, (size_t)plan->n_node);
-    bench->step_ns = VF_NEW_ARRAY(arena, int64_t, (size_t)plan->n_step);
+    bench->times.step = VF_NEW_ARRAY(arena, VfRunSpan, (size_t)plan->n_step);
     VF_TRY_ALLOC(bench->node, err);
-    VF_TRY_ALLOC(bench->step_ns, err);
+    VF_TRY_ALLOC(bench->times.step, err);
     for (int32_t i = 0; i < plan->n_node; i++)
         bench->node[i] = (NodeTime){.node = &plan->node[i], .order = i};
     return VF_OK;

@@ -1,8 +1,6 @@
 #include "converter/api/session.h"
 
-#include <string.h>
-#include <unistd.h>
-
+#include "runtime/exec/pool.h"
 
 enum {
     MAX_VALUE_COUNT = 64, /* inputs up to here may decide shapes: sizes, scales, conditions */
@@ -136,8 +134,8 @@ static VfStatus lower_session(const VitfoldModel *model, const VitfoldData *in,
 
 static int32_t thread_count(int wanted)
 {
-    long n = wanted > 0 ? wanted : sysconf(_SC_NPROCESSORS_ONLN);
-    return (int32_t)(n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
+    int32_t n = wanted > 0 ? wanted : vf_processor_count();
+    return n > MAX_THREADS ? MAX_THREADS : n;
 }
 
 static VfStatus place_input(VfSession *session, const void *data, size_t bytes, int32_t *n,
@@ -236,10 +234,9 @@ VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
     return vf_session_open_keeping(model, in, options, 0, NULL, session, err);
 }
 
-VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err)
+VfStatus vf_session_run(VfSession *session, const VfRunOptions *times, VfErr *err)
 {
-    VfRunOptions options = {.step_ns = step_ns};
-    return vf_run(session->run, session->in, session->out, &options, err);
+    return vf_run(session->run, session->in, session->out, times, err);
 }
 
 VfStatus vf_session_output(const VfSession *session, int32_t i, VfArray *array, VfErr *err)

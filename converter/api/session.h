@@ -32,8 +32,8 @@ VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *i
                                  const VitfoldRunOptions *options, int32_t n,
                                  VfValue *const *keep, VfSession *session, VfErr *err);
 
-/* Run once. `step_ns` as in VfRunOptions. */
-VfStatus vf_session_run(VfSession *session, int64_t *step_ns, VfErr *err);
+/* Run once. `times` may be NULL. */
+VfStatus vf_session_run(VfSession *session, const VfRunOptions *times, VfErr *err);
 
 /* Output `i` as an array on the session's memory. */
 VfStatus vf_session_output(const VfSession *session, int32_t i, VfArray *array, VfErr *err);

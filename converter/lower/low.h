@@ -67,7 +67,7 @@ typedef struct VfLowStep {
     size_t scratch_bytes;
     int64_t units, grain;
     int32_t node;
-    double flops;
+    double flops, bytes;
     bool may_overwrite; /* out[0] may take over the memory of in[0] */
 } VfLowStep;
 

@@ -58,6 +58,33 @@ static VfStatus refs_of(VfLower *cx, int32_t n, VfLowValue **list, VfLowRef **re
     return VF_OK;
 }
 
+/* Bytes of the distinct elements of a value: those along broadcast axes are the same ones. */
+static double value_bytes(const VfLowValue *value)
+{
+    double count = value->count == 0 ? 0 : 1;
+    for (int32_t i = 0; i < value->rank; i++)
+        count *= value->stride[i] == 0 ? 1 : (double)value->dims[i];
+    return count * vf_dtype_info(value->dtype)->bits / 8;
+}
+
+static bool is_same_place(const VfLowValue *a, const VfLowValue *b)
+{
+    return a != NULL && a->buffer == b->buffer && a->offset == b->offset && a->count == b->count;
+}
+
+static double bytes_of(int32_t n, VfLowValue *const *list)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t first = 0;
+        while (first < i && list[i] != NULL && !is_same_place(list[first], list[i]))
+            first++;
+        if (list[i] != NULL && first == i)
+            bytes += value_bytes(list[i]);
+    }
+    return bytes;
+}
+
 VfStatus vf_low_emit(VfLower *cx, const VfLowEmit *emit, VfErr *err)
 {
     const VfkKernel *kernel = find_kernel(choice_of(cx), emit->op, emit->dtype);
@@ -79,6 +106,7 @@ VfStatus vf_low_emit(VfLower *cx, const VfLowEmit *emit, VfErr *err)
     VF_TRY_ALLOC(step.params, err);
     VF_TRY(refs_of(cx, emit->n_in, emit->in, &step.in, err));
     VF_TRY(refs_of(cx, emit->n_out, emit->out, &step.out, err));
+    step.bytes = bytes_of(emit->n_in, emit->in) + bytes_of(emit->n_out, emit->out);
     step.may_overwrite = emit->may_overwrite && (kernel->flags & VFK_IN_PLACE) != 0;
     cx->step[cx->n_step++] = step;
     return VF_OK;

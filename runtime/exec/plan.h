@@ -72,6 +72,7 @@ typedef struct VfPlanStep {
     int64_t grain;        /* smallest share of a worker; units are cut at multiples of it */
     int32_t node;         /* index in plan->node: which node of the model this came from */
     double flops;         /* floating-point operations, a multiply-add as two */
+    double bytes;         /* of its operands, each counted once, and of its results */
 } VfPlanStep;
 
 /* The node of the model that steps came from. */

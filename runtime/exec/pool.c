@@ -1,17 +1,24 @@
 #include "runtime/exec/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/kernels/matmul.h"
 
 enum {
     MAX_THREAD = 1024,
-    /* Looks at the flag before a worker sleeps: longer than the gap between two steps, shorter
-     * than a person notices. */
-    N_SPIN = 4000
+    LINE = 64, /* of the cache: what different threads write lies on different ones */
+    /* A thread that waits looks for this long before it sleeps: about what it costs to sleep and
+     * be woken, so a wait costs at most twice of what it had to. */
+    SPIN_NS = 50000,
+    N_LOOK = 32 /* looks between two looks at the clock */
 };
 
 typedef struct Job {
@@ -30,21 +37,52 @@ struct VfPool {
     int32_t n_thread; /* with the caller */
     Worker *worker;   /* n_thread - 1 of them run */
     int32_t n_worker;
+    int64_t spin_ns;
     pthread_mutex_t use;   /* held by the run whose step is shared */
-    pthread_mutex_t mutex; /* of `wake` */
-    pthread_cond_t wake;
-    atomic_uint round;     /* counts jobs; a new number is the start signal */
-    atomic_int n_busy;     /* workers not done with the job */
-    atomic_int n_asleep;
+    pthread_mutex_t mutex; /* of the conditions */
+    pthread_cond_t wake;   /* a round began */
+    pthread_cond_t done;   /* a round ended, and the caller is asleep */
+    atomic_int n_asleep;   /* workers */
+    atomic_bool is_caller_asleep;
     atomic_bool is_closing;
     Job job;
+    alignas(LINE) atomic_uint round;  /* counts jobs; a new number is the start signal */
+    alignas(LINE) atomic_uint n_busy; /* workers not done with the job */
 };
 
 static void pause_briefly(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
 #endif
+}
+
+int32_t vf_processor_count(void)
+{
+    cpu_set_t set;
+    long n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                         : sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : (int32_t)n;
+}
+
+/* Look until `*word` is `value` (or, with `until_other`, is not): false when it takes too long. */
+static bool spin(const VfPool *pool, const atomic_uint *word, unsigned value, bool until_other)
+{
+    int64_t begin = 0;
+    for (int i = 0;; i++) {
+        if ((atomic_load_explicit(word, memory_order_acquire) == value) != until_other)
+            return true;
+        if (i % N_LOOK != N_LOOK - 1) {
+            pause_briefly();
+            continue;
+        }
+        int64_t now = vf_clock_ns();
+        begin = begin == 0 ? now : begin;
+        if (now - begin >= pool->spin_ns)
+            return false;
+    }
 }
 
 static void do_share(const Job *job, int32_t worker)
@@ -57,12 +95,8 @@ static void do_share(const Job *job, int32_t worker)
 
 static unsigned wait_for_round(VfPool *pool, unsigned seen)
 {
-    for (int i = 0; i < N_SPIN; i++) {
-        unsigned now = atomic_load_explicit(&pool->round, memory_order_acquire);
-        if (now != seen)
-            return now;
-        pause_briefly();
-    }
+    if (spin(pool, &pool->round, seen, true))
+        return atomic_load_explicit(&pool->round, memory_order_acquire);
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->n_asleep, 1);
     while (atomic_load(&pool->round) == seen)
@@ -70,6 +104,29 @@ static unsigned wait_for_round(VfPool *pool, unsigned seen)
     atomic_fetch_sub(&pool->n_asleep, 1);
     pthread_mutex_unlock(&pool->mutex);
     return atomic_load(&pool->round);
+}
+
+/* The last worker wakes the caller, if it went to sleep. The caller looks at `n_busy` after it said
+ * so, the worker at what it said after it counted: one of them sees the other. */
+static void end_share(VfPool *pool)
+{
+    if (atomic_fetch_sub(&pool->n_busy, 1) != 1 || !atomic_load(&pool->is_caller_asleep))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void wait_for_workers(VfPool *pool)
+{
+    if (spin(pool, &pool->n_busy, 0, false))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    atomic_store(&pool->is_caller_asleep, true);
+    while (atomic_load(&pool->n_busy) != 0)
+        pthread_cond_wait(&pool->done, &pool->mutex);
+    atomic_store(&pool->is_caller_asleep, false);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *work(void *user)
@@ -82,13 +139,13 @@ static void *work(void *user)
         if (atomic_load(&pool->is_closing))
             return NULL;
         do_share(&pool->job, worker->index);
-        atomic_fetch_sub_explicit(&pool->n_busy, 1, memory_order_release);
+        end_share(pool);
     }
 }
 
 static void start_round(VfPool *pool)
 {
-    atomic_store(&pool->n_busy, pool->n_worker);
+    atomic_store(&pool->n_busy, (unsigned)pool->n_worker);
     atomic_fetch_add(&pool->round, 1);
     if (atomic_load(&pool->n_asleep) == 0)
         return;
@@ -100,10 +157,13 @@ static void start_round(VfPool *pool)
 
 static VfPool *pool_alloc(int32_t n_thread)
 {
-    VfPool *pool = calloc(1, sizeof *pool);
+    VfPool *pool = aligned_alloc(LINE, sizeof *pool);
     if (pool == NULL)
         return NULL;
+    memset(pool, 0, sizeof *pool);
     pool->n_thread = n_thread;
+    /* Who waits for a thread that has no processor of its own keeps it from running. */
+    pool->spin_ns = n_thread <= vf_processor_count() ? SPIN_NS : 0;
     pool->worker = calloc((size_t)n_thread, sizeof *pool->worker);
     if (pool->worker == NULL) {
         free(pool);
@@ -112,6 +172,7 @@ static VfPool *pool_alloc(int32_t n_thread)
     pthread_mutex_init(&pool->use, NULL);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
     return pool;
 }
 
@@ -144,6 +205,7 @@ void vf_pool_free(VfPool *pool)
     for (int32_t i = 0; i < pool->n_worker; i++)
         pthread_join(pool->worker[i].thread, NULL);
     pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->done);
     pthread_mutex_destroy(&pool->mutex);
     pthread_mutex_destroy(&pool->use);
     free(pool->worker);
@@ -164,7 +226,6 @@ void vf_pool_share(VfPool *pool, VfPoolFn *fn, void *user, int64_t units, int64_
     pool->job = (Job){fn, user, units, share * grain};
     start_round(pool);
     do_share(&pool->job, 0);
-    while (atomic_load_explicit(&pool->n_busy, memory_order_acquire) != 0)
-        pause_briefly();
+    wait_for_workers(pool);
     pthread_mutex_unlock(&pool->use);
 }

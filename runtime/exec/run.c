@@ -1,8 +1,9 @@
 #include "runtime/exec/run.h"
 
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/size.h"
 #include "runtime/exec/pool.h"
 #include "runtime/kernels/matmul.h"
@@ -20,6 +21,7 @@ struct VfRun {
     const void *const *given_in; /* of the last run */
     void *const *given_out;
     const VfPlanStep *step;
+    VfRunSpan *share; /* of the current step by worker, or NULL */
 };
 
 static void operand_counts(const VfPlan *plan, size_t *n_in, size_t *n_out)
@@ -120,7 +122,13 @@ static void call_kernel(void *user, int32_t worker, int64_t begin, int64_t end)
     const VfRun *run = user;
     char *scratch = run->scratch + (size_t)worker * run->scratch_each;
     VfkArgs args = {run->in, run->out, scratch, run->step->params, begin, end};
+    if (run->share == NULL) {
+        run->step->kernel->fn(&args);
+        return;
+    }
+    run->share[worker].begin_ns = vf_clock_ns();
     run->step->kernel->fn(&args);
+    run->share[worker].end_ns = vf_clock_ns();
 }
 
 static void run_step(VfRun *run, const VfPlanStep *step)
@@ -133,11 +141,19 @@ static void run_step(VfRun *run, const VfPlanStep *step)
     vf_pool_share(run->pool, call_kernel, run, step->units, step->grain);
 }
 
-static int64_t now_ns(void)
+static void run_steps(VfRun *run, const VfRunOptions *options)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    const VfPlan *plan = run->plan;
+    size_t n_worker = (size_t)vf_pool_size(run->pool);
+    if (options->share != NULL)
+        memset(options->share, 0, (size_t)plan->n_step * n_worker * sizeof *options->share);
+    for (int32_t i = 0; i < plan->n_step; i++) {
+        run->share = options->share == NULL ? NULL : options->share + (size_t)i * n_worker;
+        int64_t begin = options->step == NULL ? 0 : vf_clock_ns();
+        run_step(run, &plan->step[i]);
+        if (options->step != NULL)
+            options->step[i] = (VfRunSpan){begin, vf_clock_ns()};
+    }
 }
 
 VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options,
@@ -149,13 +165,8 @@ VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRun
             return vf_fail(err, VF_USAGE, "input '%s' has no data", plan->input[i].name.data);
     run->given_in = in;
     run->given_out = out;
-    int64_t *step_ns = options != NULL ? options->step_ns : NULL;
-    for (int32_t i = 0; i < plan->n_step; i++) {
-        int64_t start = step_ns != NULL ? now_ns() : 0;
-        run_step(run, &plan->step[i]);
-        if (step_ns != NULL)
-            step_ns[i] = now_ns() - start;
-    }
+    static const VfRunOptions no_times;
+    run_steps(run, options == NULL ? &no_times : options);
     return VF_OK;
 }
 

@@ -22,9 +22,15 @@ typedef struct VfRun VfRun;
 VfStatus vf_run_new(const VfPlan *plan, VfPool *pool, VfRun **run, VfErr *err);
 void vf_run_free(VfRun *run);
 
-/* Times of the steps of the last run, in nanoseconds; n_step entries, or NULL: not asked for. */
+/* From when to when on the monotonic clock, in nanoseconds. */
+typedef struct VfRunSpan {
+    int64_t begin_ns, end_ns;
+} VfRunSpan;
+
+/* Times to take down, each NULL when they are not asked for. */
 typedef struct VfRunOptions {
-    int64_t *step_ns;
+    VfRunSpan *step;  /* of each step */
+    VfRunSpan *share; /* of what worker w did of step i: [i * pool size + w], zeros for nothing */
 } VfRunOptions;
 
 /* Run. `in[i]` has plan->input[i].bytes bytes, aligned for its dtype; `out[i]` is filled. */

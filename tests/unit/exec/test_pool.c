@@ -1,6 +1,7 @@
 /* The pool does every unit once, whatever the number of threads and whoever else uses it. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "runtime/exec/pool.h"
 #include "tests/support/check_main.h"
@@ -84,6 +85,38 @@ START_TEST(two_callers_share_one_pool)
 }
 END_TEST
 
+/* Who waits sleeps meanwhile, and is woken. */
+static void take_long(void *user, int32_t worker, int64_t begin, int64_t end)
+{
+    struct timespec pause = {0, 2000000};
+    if (worker == *(int32_t *)user)
+        nanosleep(&pause, NULL);
+    (void)begin, (void)end;
+}
+
+START_TEST(a_wait_may_be_long)
+{
+    VfPool *pool = vf_pool_new(2);
+    for (int32_t round = 0; round < 40; round++) {
+        int32_t slow = round % 2;
+        vf_pool_share(pool, take_long, &slow, 2, 1);
+        share_once(pool, 2, N_UNIT, 16);
+    }
+    vf_pool_free(pool);
+}
+END_TEST
+
+START_TEST(more_threads_than_processors)
+{
+    int32_t n_thread = vf_processor_count() + 2;
+    VfPool *pool = vf_pool_new(n_thread);
+    ck_assert_ptr_nonnull(pool);
+    for (int round = 0; round < 200; round++)
+        share_once(pool, n_thread, N_UNIT, 16);
+    vf_pool_free(pool);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("exec/pool");
@@ -92,6 +125,8 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, without_a_pool_the_caller_works);
     tcase_add_test(tcase, numbers_of_threads_that_make_no_sense);
     tcase_add_test(tcase, two_callers_share_one_pool);
+    tcase_add_test(tcase, a_wait_may_be_long);
+    tcase_add_test(tcase, more_threads_than_processors);
     suite_add_tcase(suite, tcase);
     return suite;
 }

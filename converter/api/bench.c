@@ -77,7 +77,8 @@ static void add_steps(Bench *bench)
     const VfPlan *plan = bench->session->plan;
     for (int32_t i = 0; i < plan->n_step; i++) {
         NodeTime *time = &bench->node[plan->step[i].node];
-        time->seconds += 1e-9 * (double)(bench->times.step[i].end_ns - bench->times.step[i].begin_ns);
+        const VfRunSpan *span = &bench->times.step[i];
+        time->seconds += 1e-9 * (double)(span->end_ns - span->begin_ns);
         time->flops += plan->step[i].flops;
     }
 }

@@ -148,6 +148,7 @@ VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err)
                         .dims = value->dims, .bytes = tensor->bytes,
                         .ref = {VF_SPACE_WEIGHT, (int32_t)cx->n_weight, 0}};
     VF_TRY(weight_data(cx, tensor, &w->data, err));
+    w->is_made = w->data != tensor->data || tensor->storage == VF_STORAGE_ARENA;
     return add_buffer(cx, VF_SPACE_WEIGHT, (int32_t)cx->n_weight++, tensor->bytes, &value->buffer,
                       err);
 }

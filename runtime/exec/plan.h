@@ -49,6 +49,7 @@ typedef struct VfPlanTensor {
     size_t bytes;
     VfPlanRef ref;
     const void *data; /* weights only: dtype-aligned, and 64-byte aligned if the plan owns it */
+    bool is_made;     /* weights only: decoded or computed, so it takes memory beside the file's */
 } VfPlanTensor;
 
 typedef enum VfPlanKind { VF_PLAN_TENSOR, VF_PLAN_SEQUENCE, VF_PLAN_ABSENT } VfPlanKind;

@@ -4,9 +4,9 @@
  * the number of workers alone. A pool may be shared by several runs: while one of them uses it,
  * the others do their steps by themselves, which changes no result.
  *
- * A worker without work looks for more for some 50 microseconds, then sleeps: an idle pool takes no
- * time of a processor. So does the caller that waits for a worker. Where there are more threads than
- * processors for them, all sleep at once.
+ * A worker without work looks for more for some 50 microseconds, then sleeps: an idle pool takes
+ * no time of a processor. So does the caller that waits for a worker. Where there are more threads
+ * than processors for them, all sleep at once.
  */
 #ifndef VF_EXEC_POOL_H
 #define VF_EXEC_POOL_H

@@ -1,4 +1,4 @@
-/* Convolutions and pools. */
+/* Convolutions. */
 #include "converter/lower/ops.h"
 
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "converter/lower/window.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/conv.h"
-#include "runtime/kernels/pool.h"
 
 static const double FLOPS_PER_NS = 20.0;
 
@@ -20,16 +19,23 @@ static void copy_window(const VfLowWindow *w, VfkConvParams *p)
     memcpy(p->dilation, w->dilation, sizeof p->dilation);
 }
 
+static VfStatus conv_ranks(VfLowValue *const operand[3], VfErr *err)
+{
+    int32_t rank = operand[0]->rank;
+    return rank >= 3 && rank <= 5 && operand[1]->rank == rank
+               ? VF_OK
+               : vf_low_refuse(err, "%d axes", rank);
+}
+
 static VfStatus conv_operands(VfLower *cx, VfLowValue *const operand[3], VfLowValue *in[3],
                               VfErr *err)
 {
+    VF_TRY(conv_ranks(operand, err));
     for (int32_t i = 0; i < 3; i++) {
         in[i] = operand[i];
         if (in[i] != NULL)
             VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
     }
-    if (in[0]->rank < 3 || in[0]->rank > 5 || in[1]->rank != in[0]->rank)
-        return vf_low_refuse(err, "%d axes", in[0]->rank);
     return VF_OK;
 }
 
@@ -72,8 +78,88 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
         emit.units = p->batch * p->groups * ((pixels + p->block_cols - 1) / p->block_cols);
         emit.scratch_bytes = vfk_conv_scratch_bytes(p, width);
     }
+    if (strcmp(op, "depthwise") == 0 && out->count > 0)
+        emit.units = vfk_depthwise_units(p);
     emit.unit_cost = emit.units > 0 ? flops / FLOPS_PER_NS / (double)emit.units : 0;
     return vf_low_emit(cx, &emit, err);
+}
+
+/* --- depthwise --- */
+
+/* The matrices in value, `n` of rows x cols one after the other, each turned: at once if the
+ * contents are known. */
+static VfStatus turn(VfLower *cx, VfLowValue *value, const int64_t nrc[3], VfLowValue **out,
+                     VfErr *err)
+{
+    static const int64_t perm[] = {0, 2, 1};
+    const int64_t dims[3] = {nrc[0], nrc[2], nrc[1]};
+    size_t width = vf_low_width(value->dtype);
+    VfTensor *tensor;
+    void *data;
+    if (value->known == NULL) {
+        VF_TRY(vf_low_reshape(cx, value, 3, nrc, &value, err));
+        VF_TRY(vf_low_permute(cx, value, perm, &value, err));
+        return vf_low_dense(cx, value, out, err);
+    }
+    VF_TRY(vf_tensor_new(cx->arena, value->dtype, 3, dims, &tensor, &data, err));
+    char *to = data;
+    for (int64_t i = 0; i < nrc[0] * nrc[1] * nrc[2]; i++, to += width) {
+        int64_t matrix = i / (nrc[1] * nrc[2]), row = i % nrc[1], col = i / nrc[1] % nrc[2];
+        int64_t from = (matrix * nrc[1] + row) * nrc[2] + col;
+        memcpy(to, (const char *)value->known->data + (size_t)from * width, width);
+    }
+    VF_TRY(vf_low_const(cx, tensor, out, err));
+    (*out)->name = value->name;
+    return VF_OK;
+}
+
+/* Whether the channels of an image's element lie side by side, and not those of a column. */
+static bool has_channels_last(const VfLowValue *x)
+{
+    return x->known == NULL && x->stride[1] == 1 && x->dims[1] > 1 && !vf_low_is_dense(x);
+}
+
+/* A view of dense `value`, which is to be filled, with the axis of the channels last in memory. */
+static VfStatus with_channels_last(VfLower *cx, VfLowValue *value, VfLowValue **out, VfErr *err)
+{
+    int64_t stride[5], step = value->dims[1];
+    for (int32_t i = value->rank; i-- > 2; step *= value->dims[i])
+        stride[i] = step;
+    stride[0] = step;
+    stride[1] = 1;
+    return vf_low_view(cx, value, value->rank, value->dims, stride, 0, out, err);
+}
+
+/* Steps of a batch of images as the kernels take them, absent axes first among the spatial ones. */
+static void copy_steps(const VfLowValue *value, int64_t step[5])
+{
+    int32_t absent = 5 - value->rank;
+    step[0] = value->stride[0];
+    step[1] = value->stride[1];
+    for (int32_t i = 2; i < 5; i++)
+        step[i] = i - absent < 2 ? 0 : value->stride[i - absent];
+}
+
+/* Planes, or channels last where x lies so; the result lies as x does. */
+static VfStatus lower_depthwise(VfLower *cx, VfLowCall *call, VfLowValue *const operand[3],
+                                VfkConvParams *p, VfErr *err)
+{
+    VfLowValue *in[3] = {operand[0], operand[1], operand[2]}, *out = call->out[0];
+    const int64_t nrc[3] = {1, p->groups, vf_low_product(p->kernel, 0, 3)};
+    p->channels_last = p->out_channels == 1 && has_channels_last(in[0]);
+    if (p->channels_last) {
+        VF_TRY(turn(cx, in[1], nrc, &in[1], err));
+        VF_TRY(with_channels_last(cx, out, &out, err));
+        call->out[0] = out;
+    } else {
+        VF_TRY(vf_low_dense(cx, in[0], &in[0], err));
+        VF_TRY(vf_low_dense(cx, in[1], &in[1], err));
+    }
+    if (in[2] != NULL)
+        VF_TRY(vf_low_dense(cx, in[2], &in[2], err));
+    copy_steps(in[0], p->x_step);
+    copy_steps(out, p->y_step);
+    return emit_conv(cx, "depthwise", in, out, p, err);
 }
 
 VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -82,14 +168,18 @@ VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowValue *in[3], *out;
     VfLowWindow w;
     VfkConvParams p = {0};
-    VF_TRY(conv_operands(cx, operand, in, err));
+    VF_TRY(conv_ranks(operand, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    VF_TRY(conv_channels(call, in, out, &p, err));
-    VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
+    VF_TRY(conv_channels(call, operand, out, &p, err));
+    VF_TRY(vf_low_window(call, operand[0], out, operand[1]->dims + 2, &w, err));
     copy_window(&w, &p);
-    return emit_conv(cx, p.in_channels == 1 && p.groups > 1 ? "depthwise" : "conv", in, out, &p,
-                     err);
+    if (p.in_channels == 1 && p.groups > 1)
+        return lower_depthwise(cx, call, operand, &p, err);
+    VF_TRY(conv_operands(cx, operand, in, err));
+    return emit_conv(cx, "conv", in, out, &p, err);
 }
+
+/* --- others --- */
 
 /* Pads of a transposed convolution follow from the size of the result where that is given. */
 static VfStatus transpose_pads(const VfLowCall *call, VfLowWindow *w, VfErr *err)
@@ -174,75 +264,4 @@ VfStatus vf_lower_conv_integer(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *operand[4] = {call->in[0], call->in[1], vf_low_in(call, 2), vf_low_in(call, 3)};
     return vf_low_conv_integer(cx, call, operand, &call->out[0], err);
-}
-
-/* --- pools --- */
-
-static VfStatus emit_pool(VfLower *cx, const char *op, VfLowValue *x, VfLowValue *const out[2],
-                          VfkPoolParams *p, VfErr *err)
-{
-    VfLowValue *list[2] = {out[0], out[1]};
-    double taps = (double)vf_low_product(p->kernel, 0, 3);
-    double pixels = (double)vf_low_product(p->out_dim, 0, 3);
-    p->planes = x->dims[0] * x->dims[1];
-    VfLowEmit emit = {.op = op, .dtype = x->dtype, .params = p, .n_in = 1,
-                      .n_out = strcmp(op, "max_pool") == 0 ? 2 : 1, .in = &x, .out = list,
-                      .units = out[0]->count == 0 ? 0 : p->planes, .unit_cost = taps * pixels,
-                      .flops = taps * (double)out[0]->count};
-    return vf_low_emit(cx, &emit, err);
-}
-
-static void copy_pool_window(const VfLowWindow *w, VfkPoolParams *p)
-{
-    memcpy(p->in_dim, w->in_dim, sizeof p->in_dim);
-    memcpy(p->out_dim, w->out_dim, sizeof p->out_dim);
-    memcpy(p->kernel, w->kernel, sizeof p->kernel);
-    memcpy(p->stride, w->stride, sizeof p->stride);
-    memcpy(p->pad, w->pad, sizeof p->pad);
-    memcpy(p->pad_end, w->pad_end, sizeof p->pad_end);
-    memcpy(p->dilation, w->dilation, sizeof p->dilation);
-}
-
-/* arg: the kernel. */
-VfStatus vf_lower_pool(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    VfLowValue *x, *out[2] = {NULL, NULL};
-    VfLowWindow w;
-    VfkPoolParams p = {0};
-    VfOp op = call->node->op;
-    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
-    for (int32_t i = 0; i < 2; i++)
-        if (vf_low_has_out(call, i))
-            VF_TRY(vf_low_result(cx, call, i, &out[i], err));
-    if (out[0] == NULL)
-        return vf_low_refuse(err, "the first result is omitted");
-    VF_TRY(vf_low_window(call, x, out[0], NULL, &w, err));
-    copy_pool_window(&w, &p);
-    if (op == VF_OP_AVERAGE_POOL)
-        p.count_include_pad = vf_node_int(call->node, "count_include_pad");
-    if (op == VF_OP_MAX_POOL && call->opset >= 8)
-        p.column_major = vf_node_int(call->node, "storage_order");
-    if (op == VF_OP_LP_POOL)
-        p.p = vf_node_int(call->node, "p");
-    if (op == VF_OP_LP_POOL && call->opset < 2)
-        return vf_low_refuse(err, "a float p");
-    return emit_pool(cx, call->arg, x, out, &p, err);
-}
-
-/* The window is the whole plane, which is one long axis. */
-VfStatus vf_lower_global_pool(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    VfLowValue *x, *out[2] = {NULL, NULL};
-    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
-    if (x->rank < 3)
-        return vf_low_refuse(err, "%d axes", x->rank);
-    VF_TRY(vf_low_result(cx, call, 0, &out[0], err));
-    int64_t n = vf_low_product(x->dims, 2, x->rank);
-    VfkPoolParams p = {.in_dim = {1, 1, n}, .out_dim = {1, 1, 1}, .kernel = {1, 1, n},
-                       .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
-    if (call->node->op == VF_OP_GLOBAL_LP_POOL)
-        p.p = vf_node_int(call->node, "p");
-    if (n == 0)
-        return vf_low_refuse(err, "empty planes");
-    return emit_pool(cx, call->arg, x, out, &p, err);
 }

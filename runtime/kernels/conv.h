@@ -11,7 +11,11 @@
  *                           and no pads is multiplied in place. Units: batch * groups *
  *                           ceil(output pixels / block_cols)
  *   depthwise_f32 f64       the same operation done directly, no scratch; choose it when
- *                           in_channels is 1. Units: batch * groups * out_channels
+ *                           in_channels is 1. x and y are reached by x_step and y_step. Units:
+ *                           vfk_depthwise_units(). Planes (channels_last 0): steps along
+ *                           the last axis are 1. Channels last (1): in_channels and
+ *                           out_channels are 1, steps from channel to channel 1, and weight is
+ *                           kernel x groups. The sums are the same
  *   conv_transpose_f32 f64  weight is groups * in_channels x out_channels x kernel; in_dim and
  *                           out_dim are those of x and y; output_padding shows in out_dim
  *                           alone. No scratch. Units: batch * groups * out_channels
@@ -33,6 +37,9 @@ typedef struct VfkConvParams {
     int64_t pad[3]; /* before the first element, may be negative; out_dim tells those behind */
     int64_t dilation[3];
     int64_t block_cols; /* output pixels per unit of conv; chosen from shapes alone */
+    int64_t channels_last; /* this field and the next two: read by depthwise alone */
+    int64_t x_step[5]; /* elements from one image, channel, depth, row, column to the next */
+    int64_t y_step[5];
 } VfkConvParams;
 
 /* Scratch of a conv step of any variant; `element_bytes` is 4 for f32. 0 for depthwise and
@@ -41,5 +48,8 @@ size_t vfk_conv_scratch_bytes(const VfkConvParams *params, size_t element_bytes)
 
 /* A good block_cols for the shapes in `params` (the field itself is not read). */
 int64_t vfk_conv_block_cols(const VfkConvParams *params, size_t element_bytes);
+
+/* Units of a depthwise step. */
+int64_t vfk_depthwise_units(const VfkConvParams *params);
 
 #endif

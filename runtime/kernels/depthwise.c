@@ -1,112 +1,262 @@
 #include "runtime/kernels/conv_unfold.h"
+#include "runtime/kernels/vector.h"
 
-/* Convolutions done directly, one output plane per unit: rows of the plane gather one weighted
- * input row after the other, in the order of input channel and kernel position. */
+/* Convolutions done directly. The sum of a pixel begins with the bias and runs over input channel
+ * and kernel position, those outside the input left out or adding zero.
+ *
+ * Three ways: with channels last, vectors of channels, a few pixels at a time; planes at stride 1,
+ * strips of rows in a buffer with their border, which makes every tap one long run; else rows that
+ * gather one weighted input row after the other. */
 
-/* What happens along the last axis for one kernel position. */
-typedef struct Tap {
-    int64_t shift; /* input column = output column * stride + shift */
-    int64_t begin; /* output columns that read inside the input */
-    int64_t end;
-} Tap;
+enum {
+    PIXELS = 4,           /* worked on side by side; sums stay in registers */
+    MOST_TAPS = 64,       /* added to sums before they are stored */
+    STRIP_BYTES = 16384   /* of a strip with its border; two lie on the stack */
+};
 
-static Tap tap_of(const VfkConvParams *params, int64_t k)
+/* What some pixels read: offsets in x from their image, and in the weights. */
+typedef struct Taps {
+    int64_t n;
+    int64_t x[MOST_TAPS];
+    int64_t weight[MOST_TAPS];
+} Taps;
+
+static inline int64_t channels_of(const VfkConvParams *params)
 {
-    Tap tap = {.shift = k * params->dilation[2] - params->pad[2]};
-    vfk_inside(0, params->out_dim[2], params->stride[2], tap.shift, params->in_dim[2],
-               &tap.begin, &tap.end);
-    return tap;
+    return params->groups * params->out_channels;
 }
 
-/* The input row that output row (d, h) reads at kernel position (kd, kh), or -1. */
-static int64_t input_row(const VfkConvParams *params, const int64_t out[2], const int64_t k[2])
+/* Kernel positions [first, first + MOST_TAPS) that output pixel `out` reads inside the input, in
+ * order; weights of one position lie `step` after those of the one before. */
+static void taps_of(const VfkConvParams *params, const int64_t out[3], int64_t first,
+                    int64_t step, Taps *taps)
 {
-    int64_t at[2];
-    for (int axis = 0; axis < 2; axis++) {
-        at[axis] = out[axis] * params->stride[axis] + k[axis] * params->dilation[axis] -
-                   params->pad[axis];
-        if (at[axis] < 0 || at[axis] >= params->in_dim[axis]) {
-            return -1;
+    const int64_t end = vfk_min_i64(first + MOST_TAPS, vfk_volume(params->kernel));
+    taps->n = 0;
+    for (int64_t k = first; k < end; k++) {
+        const int64_t position[3] = {k / params->kernel[2] / params->kernel[1],
+                                     k / params->kernel[2] % params->kernel[1],
+                                     k % params->kernel[2]};
+        int64_t offset = 0;
+        int inside = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            const int64_t at = out[axis] * params->stride[axis] +
+                               position[axis] * params->dilation[axis] - params->pad[axis];
+            inside &= at >= 0 && at < params->in_dim[axis];
+            offset += at * params->x_step[2 + axis];
         }
+        taps->x[taps->n] = offset;
+        taps->weight[taps->n] = k * step;
+        taps->n += inside;
     }
-    return at[0] * params->in_dim[1] + at[1];
 }
 
-/* Elements of a small plane with its border; two buffers of them lie on the stack. */
-enum { SMALL_PLANE = 2048 };
+/* Output columns [*begin, *end) whose every tap along the last axis is inside. */
+static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *end)
+{
+    const int64_t n = params->out_dim[2];
+    const int64_t reach = (params->kernel[2] - 1) * params->dilation[2];
+    int64_t low, high, other;
+    vfk_inside(0, n, params->stride[2], -params->pad[2], params->in_dim[2], &low, &other);
+    vfk_inside(0, n, params->stride[2], reach - params->pad[2], params->in_dim[2], &other, &high);
+    *begin = low;
+    *end = vfk_max_i64(low, high);
+}
 
-/* Width of the bordered plane if a plane can be done in one sweep, or 0: stride 1, one channel,
- * two axes, and small. `*size` is the length of the sweep. */
-static int64_t small_width(const VfkConvParams *params, int64_t *size)
+/* Pixels side by side with channels last. The sums begin with `start` (NULL: with 0). */
+#define SPAN(dtype, T) \
+    typedef struct Span_##dtype { \
+        const Taps *taps; \
+        const T *x, *weight, *start; \
+        T *y; \
+        int64_t x_step, y_step, start_step, channels; /* steps from pixel to pixel */ \
+    } Span_##dtype; \
+    static inline __attribute__((always_inline)) void span_part_##dtype( \
+        const Span_##dtype *s, const int pixels, int64_t c, const int64_t width) \
+    { \
+        Vector_##dtype sum[PIXELS]; \
+        const int64_t x_step = s->x_step; \
+        for (int p = 0; p < pixels; p++) { \
+            sum[p] = (Vector_##dtype){0}; \
+            if (s->start) { \
+                sum[p] = vector_load_##dtype(s->start + p * s->start_step + c, width); \
+            } \
+        } \
+        for (int64_t t = 0; t < s->taps->n; t++) { \
+            const T *from = s->x + s->taps->x[t] + c; \
+            const Vector_##dtype w = \
+                vector_load_##dtype(s->weight + s->taps->weight[t] + c, width); \
+            for (int p = 0; p < pixels; p++) { \
+                sum[p] += w * vector_load_##dtype(from + p * x_step, width); \
+            } \
+        } \
+        for (int p = 0; p < pixels; p++) { \
+            vector_store_##dtype(s->y + p * s->y_step + c, sum[p], width); \
+        } \
+    } \
+    static inline __attribute__((always_inline)) void span_##dtype(const Span_##dtype *s, \
+                                                                   const int pixels) \
+    { \
+        int64_t c = 0; \
+        for (; c + LANES_##dtype <= s->channels; c += LANES_##dtype) { \
+            span_part_##dtype(s, pixels, c, LANES_##dtype); \
+        } \
+        if (c < s->channels) { \
+            span_part_##dtype(s, pixels, c, s->channels - c); \
+        } \
+    } \
+    static void span_one_##dtype(const Span_##dtype *s) \
+    { \
+        span_##dtype(s, 1); \
+    } \
+    static void span_wide_##dtype(const Span_##dtype *s) \
+    { \
+        span_##dtype(s, PIXELS); \
+    }
+
+/* One output row: kernel positions from `first` on. */
+#define CHANNELS_LAST(dtype, T) \
+    static void last_row_##dtype(const VfkConvParams *params, Span_##dtype s, int64_t out[3], \
+                                 int64_t first) \
+    { \
+        const T *x = s.x; \
+        const T *start = s.start; \
+        T *y = s.y; \
+        Taps taps; \
+        int64_t begin, end; \
+        inner_columns(params, &begin, &end); \
+        s.taps = &taps; \
+        for (int64_t w = 0, n; w < params->out_dim[2]; w += n) { \
+            const int is_inner = w >= begin && w < end; \
+            n = is_inner && w + PIXELS <= end ? PIXELS : 1; \
+            if (!is_inner || w == begin) { \
+                out[2] = w; \
+                taps_of(params, out, first, s.channels, &taps); \
+            } \
+            s.x = is_inner ? x + (w - begin) * s.x_step : x; \
+            s.y = y + w * s.y_step; \
+            s.start = start ? start + w * s.start_step : NULL; \
+            if (n == 1) { \
+                span_one_##dtype(&s); \
+            } else { \
+                span_wide_##dtype(&s); \
+            } \
+        } \
+    } \
+    static void last_unit_##dtype(const VfkArgs *args, int64_t unit) \
+    { \
+        const VfkConvParams *params = args->params; \
+        const int64_t rows = params->out_dim[0] * params->out_dim[1]; \
+        const int64_t image = unit / rows, row = unit % rows; \
+        int64_t out[3] = {row / params->out_dim[1], row % params->out_dim[1], 0}; \
+        Span_##dtype s = {.x = (const T *)args->in[0] + image * params->x_step[0], \
+                          .weight = args->in[1], \
+                          .start = args->in[2], \
+                          .x_step = params->x_step[4] * params->stride[2], \
+                          .y_step = params->y_step[4], \
+                          .channels = channels_of(params)}; \
+        s.y = (T *)args->out[0] + image * params->y_step[0] + out[0] * params->y_step[2] + \
+              out[1] * params->y_step[3]; \
+        for (int64_t k = 0; k < vfk_volume(params->kernel); k += MOST_TAPS) { \
+            last_row_##dtype(params, s, out, k); \
+            s.start = s.y; \
+            s.start_step = s.y_step; \
+        } \
+    }
+
+/* Rows of output that a strip holds, or 0 where this way is not open: it is for stride 1, one
+ * channel and two axes. *width: of a row with its border. */
+static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t *width)
 {
     const int64_t reach_h = (params->kernel[1] - 1) * params->dilation[1];
     const int64_t reach_w = (params->kernel[2] - 1) * params->dilation[2];
-    const int64_t width = params->out_dim[2] + reach_w;
+    *width = params->out_dim[2] + reach_w;
     if (params->in_dim[0] != 1 || params->out_dim[0] != 1 || params->kernel[0] != 1 ||
         params->pad[0] != 0 || params->pad[1] < 0 || params->pad[2] < 0 ||
         params->stride[1] != 1 || params->stride[2] != 1 || params->in_channels != 1 ||
-        width > SMALL_PLANE || params->out_dim[1] + reach_h + 1 > SMALL_PLANE / width) {
+        *width > elements) {
         return 0;
     }
-    *size = params->out_dim[1] * width;
-    return width;
+    return vfk_max_i64(0, elements / *width - reach_h - 1);
 }
 
-/* A bordered plane makes every tap one long loop: rows of the sum have the border's width, and
- * what is beyond out_dim is dropped. */
-#define SMALL(dtype, T) \
-    static void border_##dtype(const VfkConvParams *params, const T *x, T *plane, int64_t width) \
+/* Strips end in room for what the last vectors read and write too much. */
+#define STRIPS(dtype, T) \
+    enum { \
+        STRIP_##dtype = STRIP_BYTES / sizeof(T), \
+        ROOM_##dtype = STRIP_##dtype + PIXELS * LANES_##dtype \
+    }; \
+    /* Input rows for `n` output rows from `first` on, with zeros around. */ \
+    static void border_##dtype(const VfkConvParams *params, const T *x, int64_t first, \
+                               int64_t n, int64_t width, T *strip) \
     { \
-        memset(plane, 0, SMALL_PLANE * sizeof(T)); \
-        const int64_t room = width - params->pad[2]; \
-        const int64_t n = vfk_max_i64(vfk_min_i64(params->in_dim[2], room), 0); \
-        const int64_t reach = (params->kernel[1] - 1) * params->dilation[1]; \
-        const int64_t height = params->out_dim[1] + reach - params->pad[1]; \
-        for (int64_t h = 0; h < vfk_min_i64(params->in_dim[1], height); h++) { \
-            T *row = plane + (h + params->pad[1]) * width + vfk_min_i64(params->pad[2], width); \
-            memcpy(row, x + h * params->in_dim[2], (size_t)n * sizeof(T)); \
-        } \
-    } \
-    static void small_plane_##dtype(const VfkConvParams *params, const T *x, const T *weight, \
-                                    T bias, T *y) \
-    { \
-        T plane[SMALL_PLANE + 160], sum[SMALL_PLANE]; \
-        int64_t size = 0; \
-        const int64_t width = small_width(params, &size); \
-        border_##dtype(params, x, plane, width); \
-        for (int64_t i = 0; i < size; i++) { \
-            sum[i] = bias; \
-        } \
-        for (int64_t k = 0; k < params->kernel[1] * params->kernel[2]; k++) { \
-            const T *from = plane + k / params->kernel[2] * params->dilation[1] * width + \
-                            k % params->kernel[2] * params->dilation[2]; \
-            const T w = weight[k]; \
-            for (int64_t i = 0; i < size; i++) { \
-                sum[i] += w * from[i]; \
+        const int64_t left = vfk_min_i64(params->pad[2], width); \
+        const int64_t inside = vfk_min_i64(params->in_dim[2], width - left); \
+        const int64_t rows = n + (params->kernel[1] - 1) * params->dilation[1]; \
+        memset(strip, 0, (size_t)((rows + 1) * width + PIXELS * LANES_##dtype) * sizeof(T)); \
+        for (int64_t r = 0; r < rows; r++) { \
+            const int64_t h = first + r - params->pad[1]; \
+            if (h >= 0 && h < params->in_dim[1]) { \
+                memcpy(strip + r * width + left, x + h * params->x_step[3], \
+                       (size_t)inside * sizeof(T)); \
             } \
         } \
-        for (int64_t h = 0; h < params->out_dim[1]; h++) { \
-            memcpy(y + h * params->out_dim[2], sum + h * width, \
-                   (size_t)params->out_dim[2] * sizeof(T)); \
+    } \
+    /* sum = bias + the taps of `size` neighbours. */ \
+    static void sweep_##dtype(const VfkConvParams *params, const T *strip, const T *weight, \
+                              T bias, int64_t width, int64_t size, T *sum) \
+    { \
+        for (int64_t i = 0; i < size; i += PIXELS * LANES_##dtype) { \
+            Vector_##dtype acc[PIXELS]; \
+            for (int p = 0; p < PIXELS; p++) { \
+                acc[p] = bias - (Vector_##dtype){0}; \
+            } \
+            const T *w = weight; \
+            for (int64_t kh = 0; kh < params->kernel[1]; kh++) { \
+                const T *from = strip + i + kh * params->dilation[1] * width; \
+                for (int64_t kw = 0; kw < params->kernel[2]; kw++, w++) { \
+                    for (int p = 0; p < PIXELS; p++) { \
+                        acc[p] += *w * vector_load_##dtype(from + p * LANES_##dtype, \
+                                                           LANES_##dtype); \
+                    } \
+                    from += params->dilation[2]; \
+                } \
+            } \
+            memcpy(sum + i, acc, sizeof acc); \
+        } \
+    } \
+    static void strip_plane_##dtype(const VfkConvParams *params, const T *x, const T *weight, \
+                                    T bias, T *y) \
+    { \
+        T strip[ROOM_##dtype], sum[ROOM_##dtype]; \
+        int64_t width = 0; \
+        const int64_t rows = strip_rows(params, STRIP_##dtype, &width); \
+        for (int64_t h = 0, n; h < params->out_dim[1]; h += n) { \
+            n = vfk_min_i64(rows, params->out_dim[1] - h); \
+            border_##dtype(params, x, h, n, width, strip); \
+            sweep_##dtype(params, strip, weight, bias, width, n * width, sum); \
+            for (int64_t r = 0; r < n; r++) { \
+                memcpy(y + (h + r) * params->y_step[3], sum + r * width, \
+                       (size_t)params->out_dim[2] * sizeof(T)); \
+            } \
         } \
     }
 
-SMALL(f32, float)
-SMALL(f64, double)
-
-#define DEPTHWISE(dtype, T) \
-    /* y[i] += weight * line[i * stride + shift] for the columns of a tap. */ \
-    static inline void add_row_##dtype(T *restrict y, const T *restrict line, T weight, Tap tap, \
-                                       int64_t stride) \
+/* Planes row by row. */
+#define PLANES(dtype, T) \
+    /* y[i] += weight * line[i * stride + shift] for the columns inside. */ \
+    static inline void add_row_##dtype(const VfkConvParams *params, T *restrict y, \
+                                       const T *restrict line, T weight, int64_t k) \
     { \
-        if (stride == 1) { \
-            for (int64_t i = tap.begin; i < tap.end; i++) { \
-                y[i] += weight * line[i + tap.shift]; \
-            } \
-        } else { \
-            for (int64_t i = tap.begin; i < tap.end; i++) { \
-                y[i] += weight * line[i * stride + tap.shift]; \
-            } \
+        const int64_t stride = params->stride[2]; \
+        const int64_t shift = k * params->dilation[2] - params->pad[2]; \
+        int64_t begin, end; \
+        vfk_inside(0, params->out_dim[2], stride, shift, params->in_dim[2], &begin, &end); \
+        for (int64_t i = begin; stride == 1 && i < end; i++) { \
+            y[i] += weight * line[i + shift]; \
+        } \
+        for (int64_t i = begin; stride != 1 && i < end; i++) { \
+            y[i] += weight * line[i * stride + shift]; \
         } \
     } \
     /* Add channel `plane` with its kernel to row (d, h) of the output. */ \
@@ -115,103 +265,71 @@ SMALL(f64, double)
     { \
         for (int64_t k = 0; k < params->kernel[0] * params->kernel[1]; k++) { \
             const int64_t position[2] = {k / params->kernel[1], k % params->kernel[1]}; \
-            const int64_t row = input_row(params, out, position); \
-            for (int64_t c = 0; row >= 0 && c < params->kernel[2]; c++) { \
-                add_row_##dtype(y, plane + row * params->in_dim[2], \
-                                weight[k * params->kernel[2] + c], tap_of(params, c), \
-                                params->stride[2]); \
+            int64_t offset = 0; \
+            int inside = 1; \
+            for (int axis = 0; axis < 2; axis++) { \
+                const int64_t at = out[axis] * params->stride[axis] + \
+                                   position[axis] * params->dilation[axis] - params->pad[axis]; \
+                inside &= at >= 0 && at < params->in_dim[axis]; \
+                offset += at * params->x_step[2 + axis]; \
+            } \
+            for (int64_t c = 0; inside && c < params->kernel[2]; c++) { \
+                add_row_##dtype(params, y, plane + offset, weight[k * params->kernel[2] + c], c); \
             } \
         } \
     } \
-    void VFK_FN(depthwise, dtype)(const VfkArgs *args) \
+    static void row_plane_##dtype(const VfkConvParams *params, const T *x, const T *weight, \
+                                  T bias, T *y) \
+    { \
+        const int64_t rows = params->out_dim[0] * params->out_dim[1], n = params->out_dim[2]; \
+        for (int64_t row = 0; row < rows; row++) { \
+            const int64_t out[2] = {row / params->out_dim[1], row % params->out_dim[1]}; \
+            T *to = y + out[0] * params->y_step[2] + out[1] * params->y_step[3]; \
+            for (int64_t i = 0; i < n; i++) { \
+                to[i] = bias; \
+            } \
+            for (int64_t c = 0; c < params->in_channels; c++) { \
+                add_plane_##dtype(params, out, x + c * params->x_step[1], \
+                                  weight + c * vfk_volume(params->kernel), to); \
+            } \
+        } \
+    } \
+    static void plane_unit_##dtype(const VfkArgs *args, int64_t unit) \
     { \
         const VfkConvParams *params = args->params; \
-        const int64_t channels = params->groups * params->out_channels; \
-        const int64_t in_plane = vfk_volume(params->in_dim), taps = vfk_volume(params->kernel); \
-        const int64_t rows = params->out_dim[0] * params->out_dim[1], n = params->out_dim[2]; \
+        const int64_t image = unit / channels_of(params), channel = unit % channels_of(params); \
+        const int64_t first = channel / params->out_channels * params->in_channels; \
+        const int64_t taps = params->in_channels * vfk_volume(params->kernel); \
+        const T *x = (const T *)args->in[0] + image * params->x_step[0]; \
+        const T *weight = (const T *)args->in[1] + channel * taps; \
         const T *bias = args->in[2]; \
-        int64_t size; \
-        const int is_small = small_width(params, &size) > 0; \
-        for (int64_t u = args->begin; u < args->end; u++) { \
-            const int64_t channel = u % channels; \
-            const int64_t group = u / params->out_channels; \
-            const T *x = (const T *)args->in[0] + group * params->in_channels * in_plane; \
-            const T *weight = (const T *)args->in[1] + channel * params->in_channels * taps; \
-            if (is_small) { \
-                small_plane_##dtype(params, x, weight, bias ? bias[channel] : 0, \
-                                    (T *)args->out[0] + u * rows * n); \
-                continue; \
-            } \
-            for (int64_t row = 0; row < rows; row++) { \
-                const int64_t out[2] = {row / params->out_dim[1], row % params->out_dim[1]}; \
-                T *y = (T *)args->out[0] + (u * rows + row) * n; \
-                for (int64_t i = 0; i < n; i++) { \
-                    y[i] = bias ? bias[channel] : 0; \
-                } \
-                for (int64_t c = 0; c < params->in_channels; c++) { \
-                    add_plane_##dtype(params, out, x + c * in_plane, weight + c * taps, y); \
-                } \
-            } \
+        T *y = (T *)args->out[0] + image * params->y_step[0] + channel * params->y_step[1]; \
+        int64_t width; \
+        if (strip_rows(params, STRIP_##dtype, &width) > 0) { \
+            strip_plane_##dtype(params, x + first * params->x_step[1], weight, \
+                                bias ? bias[channel] : 0, y); \
+        } else { \
+            row_plane_##dtype(params, x + first * params->x_step[1], weight, \
+                              bias ? bias[channel] : 0, y); \
         } \
     }
 
-/* Each input element is spread over the output: output = input * stride + k * dilation - pad. */
-#define TRANSPOSE(dtype, T) \
-    static void spread_row_##dtype(const VfkConvParams *params, const T *line, T *y, \
-                                   const T *weight) \
-    { \
-        const int64_t stride = params->stride[2]; \
-        for (int64_t k = 0; k < params->kernel[2]; k++) { \
-            const int64_t shift = k * params->dilation[2] - params->pad[2]; \
-            int64_t begin, end; \
-            vfk_inside(0, params->in_dim[2], stride, shift, params->out_dim[2], &begin, &end); \
-            for (int64_t i = begin; i < end; i++) { \
-                y[i * stride + shift] += weight[k] * line[i]; \
-            } \
-        } \
-    } \
-    static void spread_plane_##dtype(const VfkConvParams *params, const T *x, T *y, \
-                                     const T *weight) \
-    { \
-        const int64_t rows = params->in_dim[0] * params->in_dim[1]; \
-        for (int64_t k = 0; k < params->kernel[0] * params->kernel[1]; k++) { \
-            for (int64_t row = 0; row < rows; row++) { \
-                const int64_t d = row / params->in_dim[1] * params->stride[0] + \
-                                  k / params->kernel[1] * params->dilation[0] - params->pad[0]; \
-                const int64_t h = row % params->in_dim[1] * params->stride[1] + \
-                                  k % params->kernel[1] * params->dilation[1] - params->pad[1]; \
-                if (d < 0 || d >= params->out_dim[0] || h < 0 || h >= params->out_dim[1]) { \
-                    continue; \
-                } \
-                spread_row_##dtype(params, x + row * params->in_dim[2], \
-                                   y + (d * params->out_dim[1] + h) * params->out_dim[2], \
-                                   weight + k * params->kernel[2]); \
-            } \
-        } \
-    } \
-    void VFK_FN(conv_transpose, dtype)(const VfkArgs *args) \
+#define DEPTHWISE(dtype, T) \
+    SPAN(dtype, T) \
+    CHANNELS_LAST(dtype, T) \
+    STRIPS(dtype, T) \
+    PLANES(dtype, T) \
+    void VFK_FN(depthwise, dtype)(const VfkArgs *args) \
     { \
         const VfkConvParams *params = args->params; \
-        const int64_t in_plane = vfk_volume(params->in_dim), taps = vfk_volume(params->kernel); \
-        const int64_t out_plane = vfk_volume(params->out_dim); \
-        const T *bias = args->in[2]; \
         for (int64_t u = args->begin; u < args->end; u++) { \
-            const int64_t o = u % params->out_channels, image_group = u / params->out_channels; \
-            const int64_t group = image_group % params->groups; \
-            T *y = (T *)args->out[0] + u * out_plane; \
-            for (int64_t i = 0; i < out_plane; i++) { \
-                y[i] = bias ? bias[group * params->out_channels + o] : 0; \
-            } \
-            for (int64_t c = 0; c < params->in_channels; c++) { \
-                const int64_t x_at = (image_group * params->in_channels + c) * in_plane; \
-                const int64_t w_at = (group * params->in_channels + c) * params->out_channels + o; \
-                spread_plane_##dtype(params, (const T *)args->in[0] + x_at, y, \
-                                     (const T *)args->in[1] + w_at * taps); \
+            if (params->channels_last) { \
+                last_unit_##dtype(args, u); \
+            } else { \
+                plane_unit_##dtype(args, u); \
             } \
         } \
     }
 
 DEPTHWISE(f32, float)
 DEPTHWISE(f64, double)
-TRANSPOSE(f32, float)
-TRANSPOSE(f64, double)

@@ -43,3 +43,10 @@ int64_t vfk_conv_block_cols(const VfkConvParams *params, size_t element_bytes)
     int64_t cols = vfk_max_i64(64, (512 * 1024 / line) / 32 * 32);
     return vfk_max_i64(1, vfk_min_i64(cols, pixels));
 }
+
+int64_t vfk_depthwise_units(const VfkConvParams *params)
+{
+    int64_t channels = params->groups * params->out_channels;
+    return params->batch *
+           (params->channels_last ? params->out_dim[0] * params->out_dim[1] : channels);
+}

@@ -15,6 +15,11 @@ static const VfkConvParams shape[] = {
     {2, 6, 1, 1, {1, 9, 9}, {1, 9, 9}, {1, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}, 81},
     {1, 4, 1, 2, {1, 12, 12}, {1, 5, 5}, {1, 7, 7}, {1, 2, 2}, {0, 2, 2}, {1, 1, 1}, 9},
     {1, 1, 1, 2, {1, 3, 3}, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {0, 3, 3}, {1, 1, 1}, 8}, /* all pad */
+    {2, 37, 1, 1, {1, 9, 11}, {1, 5, 6}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}, {1, 1, 1}, 30},
+    {1, 33, 1, 1, {1, 14, 13}, {1, 14, 13}, {1, 9, 9}, {1, 1, 1}, {0, 4, 4}, {1, 1, 1}, 99},
+    {1, 18, 1, 1, {4, 5, 6}, {4, 5, 6}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 99},
+    {1, 3, 1, 1, {1, 40, 300}, {1, 36, 298}, {1, 5, 5}, {1, 1, 1}, {0, 0, 1}, {1, 1, 1}, 99},
+    {1, 4, 1, 1, {1, 2, 3}, {1, 6, 7}, {1, 5, 5}, {1, 1, 1}, {0, 4, 4}, {1, 1, 1}, 99},
     {1, 1, 2, 2, {1, 8, 8}, {1, 4, 4}, {1, 3, 3}, {1, 1, 1}, {0, -1, -1}, {1, 1, 1}, 8}, /* cut */
 };
 enum { N_SHAPE = sizeof shape / sizeof shape[0] };
@@ -78,11 +83,59 @@ static void check_and_free(const char *name, Data *d, void *out[CASE_MAX_OUT])
     free(d->want);
 }
 
+/* Steps of `channels` planes of `dim`, or of elements of `channels`, one after the other. */
+static void set_steps(const int64_t dim[3], int64_t channels, int channels_last, int64_t step[5])
+{
+    step[4] = channels_last ? channels : 1;
+    step[3] = step[4] * dim[2];
+    step[2] = step[3] * dim[1];
+    step[1] = channels_last ? 1 : volume(dim);
+    step[0] = volume(dim) * channels;
+}
+
+/* y = x with the axes `rows` and `cols` changed, for each of n matrices. */
+static float *turned(const float *x, int64_t n, int64_t rows, int64_t cols)
+{
+    float *y = case_buffer((size_t)(n * rows * cols) * sizeof *y);
+    for (int64_t i = 0; i < n * rows * cols; i++) {
+        int64_t row = i / cols % rows, col = i % cols;
+        y[(i / rows / cols * cols + col) * rows + row] = x[i];
+    }
+    return y;
+}
+
+/* The result with channels last must be that of `out`, planes. */
+static void check_channels_last(const VfkConvParams *planes, const Data *d, const float *out)
+{
+    VfkConvParams p = *planes;
+    int64_t pixels = volume(p.out_dim);
+    float *x = turned(d->x, p.batch, p.groups, volume(p.in_dim));
+    float *weight = turned(d->weight, 1, p.groups, volume(p.kernel));
+    p.channels_last = 1;
+    set_steps(p.in_dim, p.groups, 1, p.x_step);
+    set_steps(p.out_dim, p.groups, 1, p.y_step);
+    Case c = {"depthwise_f32", &p, {x, weight, d->bias}, {d->n * 4}, vfk_depthwise_units(&p), 0};
+    void *other[CASE_MAX_OUT];
+    case_run(&c, other);
+    float *y = turned(other[0], p.batch, pixels, p.groups);
+    for (size_t i = 0; i < d->n; i++) {
+        ck_assert_msg(y[i] == out[i], "channels last: element %zu is %g, not %g", i,
+                      (double)y[i], (double)out[i]);
+    }
+    case_free(other);
+    free(x);
+    free(weight);
+    free(y);
+}
+
 START_TEST(test_conv)
 {
-    const VfkConvParams *p = &shape[_i % N_SHAPE];
+    VfkConvParams params = shape[_i % N_SHAPE];
+    const VfkConvParams *p = &params;
     int direct = _i >= N_SHAPE;
     Data d = make_data(p);
+    set_steps(p->in_dim, p->groups * p->in_channels, 0, params.x_step);
+    set_steps(p->out_dim, p->groups * p->out_channels, 0, params.y_step);
     int64_t out_channels = p->groups * p->out_channels, pixels = volume(p->out_dim);
     int64_t taps = volume(p->kernel), in_plane = volume(p->in_dim);
     for (int64_t i = 0; i < (int64_t)d.n; i++) {
@@ -103,11 +156,14 @@ START_TEST(test_conv)
               vfk_conv_scratch_bytes(p, 4)};
     if (direct) {
         c.name = "depthwise_f32";
-        c.units = p->batch * out_channels;
+        c.units = vfk_depthwise_units(p);
         c.scratch_bytes = 0;
     }
     void *out[CASE_MAX_OUT];
     case_run_close(&c, out, 0, 2e-5);
+    if (direct && p->in_channels == 1 && p->out_channels == 1) {
+        check_channels_last(p, &d, out[0]);
+    }
     check_and_free(c.name, &d, out);
 }
 END_TEST

@@ -1,0 +1,73 @@
+/* Which kernels convolutions become, and that the layouts agree. */
+#include "tests/support/check_main.h"
+
+#include "tests/unit/lower/lower_case.h"
+
+/* The same image as tokens and as planes. */
+static const char depthwise[] =
+    "model opset=17\n"
+    "graph g (t: f32[1, 15, 4] = f32[1, 15, 4] {0.5, -1.75, 0.25, 0.75, -1.25, -0.75, "
+    "-0.75, -2, 0, 0, -0.25, 1.25, -2, 1.5, -0.75, -0.75, 0.5, -1.75, 1.5, 2, 0.75, 0.5, "
+    "-1.75, -1.75, 0.25, -0.25, -1.75, -1.5, 0.5, 0.75, 0.5, -1, -0.5, -1.75, 0.75, 0, "
+    "-2, 1.75, -1, 1, 1, 2, -1.25, 2, -0.25, -0.75, 2, 0.5, 1.5, 1.5, 2, 2, -1.5, -2, -2, "
+    "-1, -1.5, -2, 2, 0}, x: f32[1, 4, 3, 5] = f32[1, 4, 3, 5] {0.5, -1.25, 0, -2, 0.5, "
+    "0.75, 0.25, 0.5, -0.5, -2, 1, -0.25, 1.5, -1.5, -1.5, -1.75, -0.75, 0, 1.5, -1.75, "
+    "0.5, -0.25, 0.75, -1.75, 1.75, 2, -0.75, 1.5, -2, -2, 0.25, -0.75, -0.25, -0.75, "
+    "1.5, -1.75, -1.75, 0.5, 0.75, -1, -1.25, 2, 2, -2, 2, 0.75, -2, 1.25, -0.75, 2, "
+    "-1.75, -1.5, -1, 0, 1, 2, 0.5, 2, -1, 0}) -> (y: f32[1, 15, 4], z: f32[1, 4, 3, 5]) "
+    "{\n"
+    "    to_image = const i64[4] {1, 4, 3, 5}\n"
+    "    to_rows = const i64[3] {1, 4, 15}\n"
+    "    w = const f32[4, 1, 3, 3] {-0.25, -2, 2, 0.25, -1.75, 1.75, 0.75, 0.5, 2, 2, 1, -1, "
+    "1, 1, 2, -1.5, -0.25, -1.75, -1.25, 1.25, -1.75, -1.5, -1.25, 0.75, -0.25, -1.75, "
+    "0.75, -2, 2, 0.75, 0, 0, 1.5, 1, -1, 0.25}\n"
+    "    b = const f32[4] {-0.75, 0.25, 0.5, 0.25}\n"
+    "    rows = Transpose(t) {perm=[0, 2, 1]}\n"
+    "    image = Reshape(rows, to_image)\n"
+    "    d = Conv(image, w, b) {group=4, pads=[1, 1, 1, 1], strides=[1, 1]}\n"
+    "    back = Reshape(d, to_rows)\n"
+    "    y = Transpose(back) {perm=[0, 2, 1]}\n"
+    "    z = Conv(x, w, b) {group=4, pads=[1, 1, 1, 1], strides=[1, 1]}\n"
+    "}\n";
+
+/* Steps of the plan whose kernel's name begins with `prefix`. */
+static int count_steps(const VfPlan *plan, const char *prefix)
+{
+    int n = 0;
+    for (int32_t i = 0; i < plan->n_step; i++)
+        n += strncmp(plan->step[i].kernel->name, prefix, strlen(prefix)) == 0;
+    return n;
+}
+
+/* y, tokens of 4 channels, must hold the bits of z, 4 planes. */
+static void check_layouts_agree(const LowerCase *c, size_t pixels)
+{
+    const float *y = c->out[0], *z = c->out[1];
+    for (size_t p = 0; p < pixels; p++)
+        for (size_t k = 0; k < 4; k++)
+            ck_assert_mem_eq(&y[p * 4 + k], &z[k * pixels + p], sizeof *y);
+}
+
+START_TEST(tokens_are_convolved_where_they_lie)
+{
+    LowerCase c;
+    case_open(&c, depthwise);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(count_steps(c.plan, "depthwise"), 2);
+    ck_assert_int_eq(c.plan->n_step, 2);
+    case_run(&c, 2);
+    check_layouts_agree(&c, 15);
+    case_close(&c);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("lower/conv");
+    TCase *tcase = tcase_create("layouts");
+    tcase_add_test(tcase, tokens_are_convolved_where_they_lie);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+VF_CHECK_MAIN(make_suite)

@@ -163,8 +163,10 @@ static VfStatus validate(const VitfoldModel *model, const VitfoldModel *original
     VfJudge judge = {.strictness = strictness[model->exactness]};
     VitfoldRunOptions running = *run;
     size_t n_differ = 0;
-    /* BLAS may round a row of a product otherwise when it stands among other rows. */
+    /* BLAS may round a row of a product otherwise when it stands among other rows, and a fused step
+     * otherwise than its pieces. */
     running.reference = running.reference || judge.strictness == VF_STRICT_BITS;
+    running.no_fuse = running.no_fuse || judge.strictness == VF_STRICT_BITS;
     vf_json_string(&report->json, "file", model->path);
     vf_json_string(&report->json, "exactness", vf_exactness_name(model->exactness));
     vf_text_printf(&report->out, "new against old on the same data; passes were %s\n",

@@ -149,7 +149,7 @@ static VfStatus add_sample(Emit *cx, const VfPlanTensor *tensor, bool is_output,
 static VfStatus add_samples(Emit *cx, VfErr *err)
 {
     const VfPlan *plan = last_plan(&cx->source[0]);
-    VitfoldRunOptions running = {.reference = 1};
+    VitfoldRunOptions running = {.reference = 1, .no_fuse = cx->options->no_fuse};
     int32_t n = 0;
     VfEmitSample *sample = VF_NEW_ARRAY(cx->arena, VfEmitSample,
                                         (size_t)plan->n_input + (size_t)plan->n_output);
@@ -299,6 +299,7 @@ static VfStatus emit(Emit *cx, const char *path, VitfoldEmission *emission, VfEr
         return vf_fail(err, VF_USAGE, "a single file holds one model, not two");
     VF_TRY(vf_emit_shapes_init(&shapes, cx->source[0].model, cx->in, cx->options->batch,
                                cx->arena, err));
+    shapes.no_fuse = cx->options->no_fuse != 0;
     for (int32_t i = 0; i < cx->n_model; i++) {
         Source *source = &cx->source[i];
         VF_TRY(vf_emit_plans_init(&source->plans, source->model, &shapes, cx->arena, err));

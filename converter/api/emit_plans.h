@@ -10,6 +10,7 @@ typedef struct VfEmitShapes {
     const VitfoldData *in;
     int64_t min, max;      /* of the batch; both 0: only the shapes of `in` */
     const bool *has_batch; /* of each array of `in`: its first dim is the batch */
+    bool no_fuse;          /* as in VitfoldEmitOptions; false after init */
 } VfEmitShapes;
 
 typedef struct VfEmitPlans {

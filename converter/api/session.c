@@ -223,8 +223,8 @@ VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *i
     static const VitfoldRunOptions defaults;
     const VitfoldRunOptions *o = options == NULL ? &defaults : options;
     VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0,
-                               .lists = o->lists != 0, .n_keep = n, .keep = keep,
-                               .max_arena_bytes = model->max_memory};
+                               .no_fuse = o->no_fuse != 0, .lists = o->lists != 0, .n_keep = n,
+                               .keep = keep, .max_arena_bytes = model->max_memory};
     return open_or_close(model, in, &lowering, o->n_thread, session, err);
 }
 

@@ -193,6 +193,7 @@ typedef struct VitfoldRunOptions {
     int save_all;  /* also every intermediate result */
     int reference; /* plain kernels, without BLAS */
     int lists;     /* outputs may be sequences and optionals; else VITFOLD_UNSUPPORTED */
+    int no_fuse;   /* steps stay as the nodes are written */
 } VitfoldRunOptions;
 
 /* Execute the model; outputs are added to `out` in order. Any number of threads may run one model

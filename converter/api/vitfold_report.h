@@ -211,6 +211,7 @@ typedef struct VitfoldEmitOptions {
     int weights_dtype;        /* how float32 weights are stored; they are widened on loading */
     int weights_in_c;         /* an array in C in place of a file */
     int is_single_file;       /* the kernels inside model.c */
+    int no_fuse;              /* steps stay as the nodes are written */
     int with_samples;         /* also `in` and the outputs for it, as npy files */
     const char *title;        /* what the report calls the model; NULL: its path */
     const VitfoldBatch *batch; /* NULL: all shapes are those of `in` */

@@ -151,6 +151,11 @@ int cli_eval_options(const LabelledWords *words, int64_t n_thread, VitfoldEvalOp
     {"threads", "threads to compute with; 0: one for each processor", VF_OPTION_INT,            \
      offsetof(Type, n_thread), "0", 0, 1024, .letter = 't'}
 
+/* A choice: 0 is on, 1 off. */
+#define CLI_FUSE_ROW(Type)                                                                      \
+    {"fuse", "off: steps stay as the nodes are written, none of several nodes",                 \
+     VF_OPTION_CHOICE, offsetof(Type, no_fuse), "on", .choices = "on|off"}
+
 /* Was any input given, or random ones asked for? */
 bool cli_has_data(const DataOptions *options);
 

@@ -5,6 +5,7 @@ typedef struct Options {
     DataOptions data;
     int64_t n_thread, n_warmup, n_repeat;
     bool per_node;
+    int no_fuse;
 } Options;
 
 static const VfOption table[] = {
@@ -12,6 +13,7 @@ static const VfOption table[] = {
      .letter = 'n'},
     {"warmup", "runs before", VF_OPTION_INT, offsetof(Options, n_warmup), "3", 1, 1e6},
     {"per-node", "also the time of each node", VF_OPTION_BOOL, offsetof(Options, per_node)},
+    CLI_FUSE_ROW(Options),
     CLI_THREADS_ROW(Options),
     CLI_DATA_ROWS(Options),
     CLI_JSON_ROW,
@@ -27,8 +29,9 @@ static int bench(Cli *cli, const Options *options, const VitfoldModel *model, Vf
     int status = cli_data(cli, &options->data, model, true, &in, NULL, err);
     if (status != VITFOLD_OK)
         return status;
-    VitfoldBenchOptions benching = {{.n_thread = (int)options->n_thread}, options->n_warmup,
-                                    options->n_repeat, options->per_node};
+    VitfoldBenchOptions benching = {
+        {.n_thread = (int)options->n_thread, .no_fuse = options->no_fuse}, options->n_warmup,
+        options->n_repeat, options->per_node};
     status = vitfold_bench(model, in, &benching, &report, err);
     vitfold_data_free(in);
     if (status != VITFOLD_OK)

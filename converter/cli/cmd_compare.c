@@ -8,6 +8,7 @@ typedef struct Options {
     VfOptionList limit;
     bool exact, per_node;
     int64_t n_thread;
+    int no_fuse;
 } Options;
 
 static const VfOption table[] = {
@@ -24,6 +25,7 @@ static const VfOption table[] = {
      offsetof(Options, per_node)},
     {"svg", "plot of their distances along the depth; means --per-node", VF_OPTION_STRING,
      offsetof(Options, svg), .value = "FILE.svg"},
+    CLI_FUSE_ROW(Options),
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
     CLI_LOAD_ROWS,
@@ -66,7 +68,7 @@ static int compare(Cli *cli, const Options *options, const Sides *sides, VfErr *
 {
     VitfoldReport *report = NULL;
     VitfoldCompareOptions comparing = {
-        .run = {.n_thread = (int)options->n_thread},
+        .run = {.n_thread = (int)options->n_thread, .no_fuse = options->no_fuse},
         .rtol = options->rtol,
         .atol = options->atol,
         .limit = options->limit.item,

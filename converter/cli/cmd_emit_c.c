@@ -8,7 +8,7 @@ typedef struct Options {
     CommonOptions common;
     DataOptions data;
     const char *folder, *with;
-    int weights, weights_dtype;
+    int weights, weights_dtype, no_fuse;
     bool is_single_file;
 } Options;
 
@@ -23,6 +23,7 @@ static const VfOption table[] = {
      VF_OPTION_CHOICE, offsetof(Options, weights_dtype), "f32", .choices = "f32|f16|bf16"},
     {"single-file", "the kernels inside model.c", VF_OPTION_BOOL,
      offsetof(Options, is_single_file)},
+    CLI_FUSE_ROW(Options),
     CLI_GIVEN_ROWS(Options),
     {"dim", "a symbolic dimension (else 1); as A..B a batch that stays open, the first dimension "
      "of inputs", VF_OPTION_LIST, offsetof(Options, data.dim), .value = "NAME=N|A..B"},
@@ -101,6 +102,7 @@ static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
         .weights_dtype = options->weights_dtype,
         .weights_in_c = options->weights,
         .is_single_file = options->is_single_file,
+        .no_fuse = options->no_fuse,
         .with_samples = cli_has_data(&data),
         .batch = batch.name == NULL ? NULL : &batch,
     };

@@ -5,12 +5,14 @@ typedef struct Options {
     LabelledWords labelled;
     const char *output;
     int64_t n_thread;
+    int no_fuse;
 } Options;
 
 static const VfOption table[] = {
     CLI_LABELLED_ROWS(Options),
     {"output", "the output with the scores (else the first)", VF_OPTION_STRING,
      offsetof(Options, output), .value = "NAME"},
+    CLI_FUSE_ROW(Options),
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
     CLI_LOAD_ROWS,
@@ -28,6 +30,7 @@ static int run(Cli *cli, const void *words, const VfOptionList *path, VfErr *err
     VitfoldEvalOptions evaluating;
     int status = cli_eval_options(&options->labelled, options->n_thread, &evaluating, err);
     evaluating.output = options->output;
+    evaluating.run.no_fuse = options->no_fuse;
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[0], &model, err);
     if (status != VITFOLD_OK)

@@ -8,7 +8,7 @@ typedef struct Options {
     CommonOptions common;
     DataOptions data;
     const char *folder, *outputs;
-    int format;
+    int format, no_fuse;
     bool save_all, reference;
     int64_t n_thread;
 } Options;
@@ -23,6 +23,7 @@ static const VfOption table[] = {
      .value = "FILE.npz"},
     {"save-all", "also every intermediate result", VF_OPTION_BOOL, offsetof(Options, save_all)},
     {"reference", "plain kernels, without BLAS", VF_OPTION_BOOL, offsetof(Options, reference)},
+    CLI_FUSE_ROW(Options),
     CLI_THREADS_ROW(Options),
     CLI_JSON_ROW,
     CLI_LOAD_ROWS,
@@ -64,7 +65,7 @@ static int execute(const Cli *cli, const Options *options, const VitfoldModel *m
                    VitfoldData *out, VfErr *err)
 {
     VitfoldRunOptions running = {(int)options->n_thread, options->save_all, options->reference,
-                                 .lists = 1};
+                                 .lists = 1, .no_fuse = options->no_fuse};
     VitfoldData *in;
     int status = cli_data(cli, &options->data, model, false, &in, NULL, err);
     if (status != VITFOLD_OK)

@@ -1,5 +1,5 @@
 /* From what the walk collected to a plan. */
-#include "converter/lower/emit.h"
+#include "converter/lower/fuse.h"
 
 #include <string.h>
 
@@ -159,6 +159,8 @@ VfStatus vf_low_finish(VfLower *cx, VfPlan *plan, VfErr *err)
 {
     if (cx->n_step > INT32_MAX || cx->n_buffer > INT32_MAX)
         return vf_fail(err, VF_UNSUPPORTED, "the plan has too many steps");
+    if (!cx->options.no_fuse)
+        VF_TRY(vf_low_fuse(cx, err));
     VF_TRY(vf_low_memory(cx, plan, err));
     VF_TRY(finish_steps(cx, plan, err));
     VF_TRY(finish_buffers(cx, plan, err));

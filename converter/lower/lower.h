@@ -40,6 +40,7 @@ typedef struct VfLowerOptions {
     int32_t n_keep;
     VfValue *const *keep;
     bool reference;  /* reference kernels only, no BLAS */
+    bool no_fuse;    /* steps stay as the nodes are written */
     bool lists;      /* outputs may be sequences and optionals (plan->result) */
     size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
 } VfLowerOptions;

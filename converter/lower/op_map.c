@@ -21,7 +21,7 @@ static const MapCost cost_table[] = {
     {"mish", 3}, {"silu", 1.5}, {"elu", 1.2}, {"selu", 1.2}, {"celu", 1.2},
 };
 
-static double cost_of(const char *op)
+double vf_low_map_cost(const char *op)
 {
     for (size_t i = 0; i < sizeof cost_table / sizeof *cost_table; i++)
         if (strcmp(cost_table[i].op, op) == 0)
@@ -36,7 +36,7 @@ static VfStatus emit_map(VfLower *cx, const char *op, VfkMapParams p, VfLowValue
     VfLowValue *in[] = {operand[0], operand[1], operand[2]};
     p.n = (int64_t)in[0]->count;
     VfLowEmit emit = {.op = op, .dtype = in[0]->dtype, .params = &p, .n_in = 1, .n_out = 1,
-                      .in = in, .out = &out, .units = p.n, .unit_cost = cost_of(op),
+                      .in = in, .out = &out, .units = p.n, .unit_cost = vf_low_map_cost(op),
                       .flops = (double)p.n, .may_overwrite = in[0]->dtype == out->dtype};
     emit.n_in = strcmp(op, "clip") == 0 ? 3 : 1;
     return vf_low_emit(cx, &emit, err);

@@ -182,7 +182,8 @@ static const VfNode *find_bias(VfLower *cx, const VfLowCall *call, const VfValue
 {
     const VfNode *node = call->node;
     VfDtype dtype = call->fact[0].type.dtype;
-    if (vf_low_is_kept(cx, node->out[0]) || cx->is_inner || (dtype != VF_F32 && dtype != VF_F64))
+    if (vf_low_is_kept(cx, node->out[0]) || cx->is_inner || cx->options.no_fuse ||
+        (dtype != VF_F32 && dtype != VF_F64))
         return NULL;
     const VfNode *user = vf_value_single_user(node->out[0]);
     if (user == NULL || user->op != VF_OP_ADD || user->graph != node->graph || user->n_in != 2 ||

@@ -10,6 +10,8 @@
 
 /* Shared between files of operators. */
 
+/* Rough nanoseconds of an element of a map kernel. */
+double vf_low_map_cost(const char *op);
 /* `x` in another dtype, through a third where there is no kernel for the pair. */
 VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
                         VfErr *err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converter/lower/layout.h"
 #include "converter/lower/window.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/conv.h"
@@ -113,23 +114,6 @@ static VfStatus turn(VfLower *cx, VfLowValue *value, const int64_t nrc[3], VfLow
     return VF_OK;
 }
 
-/* Whether the channels of an image's element lie side by side, and not those of a column. */
-static bool has_channels_last(const VfLowValue *x)
-{
-    return x->known == NULL && x->stride[1] == 1 && x->dims[1] > 1 && !vf_low_is_dense(x);
-}
-
-/* A view of dense `value`, which is to be filled, with the axis of the channels last in memory. */
-static VfStatus with_channels_last(VfLower *cx, VfLowValue *value, VfLowValue **out, VfErr *err)
-{
-    int64_t stride[5], step = value->dims[1];
-    for (int32_t i = value->rank; i-- > 2; step *= value->dims[i])
-        stride[i] = step;
-    stride[0] = step;
-    stride[1] = 1;
-    return vf_low_view(cx, value, value->rank, value->dims, stride, 0, out, err);
-}
-
 /* Steps of a batch of images as the kernels take them, absent axes first among the spatial ones. */
 static void copy_steps(const VfLowValue *value, int64_t step[5])
 {
@@ -146,10 +130,10 @@ static VfStatus lower_depthwise(VfLower *cx, VfLowCall *call, VfLowValue *const 
 {
     VfLowValue *in[3] = {operand[0], operand[1], operand[2]}, *out = call->out[0];
     const int64_t nrc[3] = {1, p->groups, vf_low_product(p->kernel, 0, 3)};
-    p->channels_last = p->out_channels == 1 && has_channels_last(in[0]);
+    p->channels_last = p->out_channels == 1 && vf_low_has_channels_last(in[0]);
     if (p->channels_last) {
         VF_TRY(turn(cx, in[1], nrc, &in[1], err));
-        VF_TRY(with_channels_last(cx, out, &out, err));
+        VF_TRY(vf_low_as_rows_of_channels(cx, out, &out, err));
         call->out[0] = out;
     } else {
         VF_TRY(vf_low_dense(cx, in[0], &in[0], err));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converter/lower/layout.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/norm.h"
 
@@ -125,15 +126,24 @@ static VfStatus channel_operand(VfLower *cx, const VfLowCall *call, int32_t slot
     return vf_low_dense(cx, *out, out, err);
 }
 
+/* Batch norm takes rows of channels as they lie, each element a plane; the result lies so, too. */
 static VfStatus emit_channel_norm(VfLower *cx, const char *op, int32_t n_in, VfLowValue **in,
                                   double eps, VfLowValue **out, VfErr *err)
 {
-    VfLowValue *x;
-    VF_TRY(vf_low_dense(cx, in[0], &x, err));
-    in[0] = x;
+    VfLowValue *x = in[0];
+    bool is_rows = strcmp(op, "batch_norm") == 0 && vf_low_is_rows_of_channels(x);
     VF_TRY(vf_low_new(cx, x->dtype, x->rank, x->dims, out, err));
+    if (is_rows)
+        VF_TRY(vf_low_as_rows_of_channels(cx, *out, out, err));
+    else
+        VF_TRY(vf_low_dense(cx, x, &x, err));
+    in[0] = x;
     VfkChannelNormParams p = {x->dims[0], x->rank > 1 ? x->dims[1] : 1,
                               x->rank > 2 ? vf_low_product(x->dims, 2, x->rank) : 1, eps};
+    if (is_rows) {
+        p.batch *= p.inner;
+        p.inner = 1;
+    }
     bool over_batch = strcmp(op, "mean_variance_norm") == 0;
     double each = (double)p.inner * (over_batch ? (double)p.batch : 1);
     VfLowEmit emit = {.op = op, .dtype = x->dtype, .params = &p, .n_in = n_in, .n_out = 1, .in = in,

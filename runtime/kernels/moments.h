@@ -7,19 +7,18 @@
 #ifndef VFK_MOMENTS_H
 #define VFK_MOMENTS_H
 
+#include "runtime/kernels/lanes.h"
 #include "runtime/kernels/variant.h"
-
-enum { VFK_MOMENT_LANES = 16 };
 
 /* Define name(x, n, centre): the sum of `term` in v, a double. */
 #define VFK_RUN_SUM(name, T, term) \
     static inline double name(const T *x, int64_t n, double centre) \
     { \
-        double lane[VFK_MOMENT_LANES] = {0.0}; \
+        double lane[VFK_SIXTEEN] = {0.0}; \
         int64_t i = 0; \
         (void)centre; \
-        for (; i + VFK_MOMENT_LANES <= n; i += VFK_MOMENT_LANES) { \
-            for (int l = 0; l < VFK_MOMENT_LANES; l++) { \
+        for (; i + VFK_SIXTEEN <= n; i += VFK_SIXTEEN) { \
+            for (int l = 0; l < VFK_SIXTEEN; l++) { \
                 const double v = (double)x[i + l]; \
                 lane[l] += (term); \
             } \
@@ -28,11 +27,7 @@ enum { VFK_MOMENT_LANES = 16 };
             const double v = (double)x[i]; \
             lane[l] += (term); \
         } \
-        for (int step = VFK_MOMENT_LANES / 2; step > 0; step /= 2) { \
-            for (int l = 0; l < step; l++) { \
-                lane[l] += lane[l + step]; \
-            } \
-        } \
+        VFK_MERGE(double, lane, a + b) \
         return lane[0]; \
     }
 

@@ -1,78 +1,156 @@
+#include "runtime/kernels/lanes.h"
 #include "runtime/kernels/variant.h"
 #include "runtime/kernels/vecmath.h"
 
-/* Lanes of a row's sum; columns worked on side by side when inner is not 1, and lanes of a row's
- * maximum. */
-enum { LANES = 16, COLUMNS = 32 };
+/* Lanes of a row's sum, and of its maximum (GCC does not make vectors of an inner loop of sixteen
+ * comparisons: it unrolls it); columns worked on side by side when inner is not 1; elements of rows
+ * worked on together, so that one fills the time another takes to merge its lanes; rows at most.
+ * A row of more than SHORT elements is worked on in blocks by itself. */
+enum {
+    LANES = VFK_SIXTEEN,
+    PAIR = 2 * LANES,
+    COLUMNS = 32,
+    TOGETHER = 2048,
+    MOST_ROWS = 32,
+    SHORT = 256
+};
 
-/* The greatest of a row. NaN may be passed over: the exponentials bring it back. */
-#define ROW_MAX(dtype, T) \
-    static T row_most_##dtype(const T *x, int64_t n) \
+static int64_t whole_lanes(int64_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* On `n` elements, a whole number of lanes. The greatest may pass over NaN: the exponentials bring
+ * it back. */
+#define LANE_LOOPS(dtype, T, e) \
+    static inline T lanes_most_##dtype(const T *t, int64_t n) \
     { \
-        T lane[COLUMNS]; \
-        for (int64_t l = 0; l < COLUMNS; l++) { \
+        T lane[PAIR]; \
+        for (int l = 0; l < PAIR; l++) { \
             lane[l] = (T)-INFINITY; \
         } \
-        for (int64_t i = 0; i + COLUMNS <= n; i += COLUMNS) { \
-            for (int64_t l = 0; l < COLUMNS; l++) { \
-                const T v = x[i + l]; \
+        int64_t k = 0; \
+        for (; k + PAIR <= n; k += PAIR) { \
+            for (int l = 0; l < PAIR; l++) { \
+                const T v = t[k + l]; \
                 lane[l] = lane[l] > v ? lane[l] : v; \
             } \
         } \
-        for (int64_t i = n / COLUMNS * COLUMNS, l = 0; i + l < n; l++) { \
-            lane[l] = lane[l] > x[i + l] ? lane[l] : x[i + l]; \
+        for (int l = 0; k < n && l < LANES; l++) { \
+            lane[l] = lane[l] > t[k + l] ? lane[l] : t[k + l]; \
         } \
-        for (int64_t step = COLUMNS / 2; step > 0; step /= 2) { \
-            for (int64_t l = 0; l < step; l++) { \
-                lane[l] = lane[l] > lane[l + step] ? lane[l] : lane[l + step]; \
+        VFK_MERGE_STEP(T, lane, LANES, a > b ? a : b) \
+        VFK_MERGE(T, lane, a > b ? a : b) \
+        return lane[0]; \
+    } \
+    static inline void lanes_exp_##dtype(T *t, int64_t n) \
+    { \
+        for (int64_t k = 0; k < n; k += LANES) { \
+            for (int l = 0; l < LANES; l++) { \
+                t[k + l] = e(t[k + l]); \
             } \
         } \
-        return lane[0]; \
+    } \
+    static inline void lanes_shift_##dtype(T *t, int64_t n, T most) \
+    { \
+        for (int64_t k = 0; k < n; k += LANES) { \
+            for (int l = 0; l < LANES; l++) { \
+                t[k + l] -= most; \
+            } \
+        } \
+    } \
+    static inline void lanes_scale_##dtype(T *t, int64_t n, T scale) \
+    { \
+        for (int64_t k = 0; k < n; k += LANES) { \
+            for (int l = 0; l < LANES; l++) { \
+                t[k + l] *= scale; \
+            } \
+        } \
+    } \
+    static inline void lanes_add_##dtype(const T *t, int64_t n, double lane[LANES]) \
+    { \
+        for (int64_t k = 0; k < n; k += LANES) { \
+            for (int l = 0; l < LANES; l++) { \
+                lane[l] += (double)t[k + l]; \
+            } \
+        } \
+    } \
+    /* n > 0 elements, filled up so that exponentials of what is added are 0. */ \
+    static inline void lanes_fill_##dtype(T *t, const T *x, int64_t n) \
+    { \
+        for (int l = 0; l < LANES; l++) { \
+            t[whole_lanes(n) - LANES + l] = (T)-INFINITY; \
+        } \
+        memcpy(t, x, (size_t)n * sizeof(T)); \
     }
 
-/* y = e(x - most); the sum of y in sixteen lanes of double. `store` keeps y or not. Blocks are
- * filled up to whole vectors, so that no exponential is computed by itself. */
-#define ROW_EXP(dtype, T, e) \
-    static double row_exp_##dtype(const T *x, T *y, int64_t n, T most, int store) \
+/* Exponentials of lanes that hold no element are computed, too: none is computed by itself. */
+#define SHORT_ROWS(dtype, T) \
+    static void softmax_short_##dtype(const T *x, T *y, int64_t n, int64_t rows) \
     { \
+        T t[TOGETHER] __attribute__((aligned(64))), scale[MOST_ROWS]; \
+        const int64_t full = whole_lanes(n); \
+        for (int64_t r = 0; r < rows; r++) { \
+            lanes_fill_##dtype(t + r * full, x + r * n, n); \
+        } \
+        for (int64_t r = 0; r < rows; r++) { \
+            lanes_shift_##dtype(t + r * full, full, lanes_most_##dtype(t + r * full, full)); \
+        } \
+        lanes_exp_##dtype(t, rows * full); \
+        for (int64_t r = 0; r < rows; r++) { \
+            double lane[LANES] = {0.0}; \
+            lanes_add_##dtype(t + r * full, full, lane); \
+            VFK_MERGE(double, lane, a + b) \
+            scale[r] = (T)(1.0 / lane[0]); \
+        } \
+        for (int64_t r = 0; r < rows; r++) { \
+            lanes_scale_##dtype(t + r * full, full, scale[r]); \
+        } \
+        for (int64_t r = 0; r < rows; r++) { \
+            memcpy(y + r * n, t + r * full, (size_t)n * sizeof(T)); \
+        } \
+    }
+
+#define LONG_ROWS(dtype, T) \
+    static T row_most_##dtype(const T *x, int64_t n) \
+    { \
+        T last[LANES]; \
+        const int64_t whole = n / LANES * LANES; \
+        const T a = lanes_most_##dtype(x, whole); \
+        if (whole == n) { \
+            return a; \
+        } \
+        lanes_fill_##dtype(last, x + whole, n - whole); \
+        const T b = lanes_most_##dtype(last, LANES); \
+        return a > b ? a : b; \
+    } \
+    /* The sum of the exponentials, which are put into y if it is not NULL. */ \
+    static double row_exp_##dtype(const T *x, T *y, int64_t n, T most) \
+    { \
+        T t[SHORT] __attribute__((aligned(64))); \
         double lane[LANES] = {0.0}; \
-        for (int64_t i = 0; i < n; i += VFK_BLOCK) { \
-            T t[VFK_BLOCK]; \
-            const int64_t m = vfk_min_i64(VFK_BLOCK, n - i); \
-            const int64_t full = (m + LANES - 1) / LANES * LANES; \
-            for (int64_t k = 0; k < m; k++) { \
+        for (int64_t i = 0; i < n; i += SHORT) { \
+            const int64_t m = vfk_min_i64(SHORT, n - i), full = whole_lanes(m); \
+            const int64_t whole = m / LANES * LANES; \
+            for (int64_t k = 0; k < whole; k++) { \
                 t[k] = x[i + k] - most; \
             } \
-            for (int64_t k = m; k < full; k++) { \
-                t[k] = (T)-INFINITY; \
+            if (whole < m) { \
+                lanes_fill_##dtype(t + whole, x + i + whole, m - whole); \
+                lanes_shift_##dtype(t + whole, LANES, most); \
             } \
-            for (int64_t k = 0; k < full; k += LANES) { \
-                for (int64_t l = 0; l < LANES; l++) { \
-                    t[k + l] = e(t[k + l]); \
-                } \
-            } \
-            for (int64_t k = 0; k < full; k += LANES) { \
-                for (int l = 0; l < LANES; l++) { \
-                    lane[l] += (double)t[k + l]; \
-                } \
-            } \
-            if (store) { \
-                memcpy(y + i, t, (size_t)m * sizeof(T)); \
+            lanes_exp_##dtype(t, full); \
+            lanes_add_##dtype(t, full, lane); \
+            for (int64_t k = 0; y && k < m; k++) { \
+                y[i + k] = t[k]; \
             } \
         } \
-        for (int step = LANES / 2; step > 0; step /= 2) { \
-            for (int l = 0; l < step; l++) { \
-                lane[l] += lane[l + step]; \
-            } \
-        } \
+        VFK_MERGE(double, lane, a + b) \
         return lane[0]; \
-    }
-
-#define ROWS(dtype, T) \
+    } \
     static void softmax_row_##dtype(const T *x, T *y, int64_t n) \
     { \
-        const double sum = row_exp_##dtype(x, y, n, row_most_##dtype(x, n), 1); \
-        const T scale = (T)(1.0 / sum); \
+        const T scale = (T)(1.0 / row_exp_##dtype(x, y, n, row_most_##dtype(x, n))); \
         for (int64_t i = 0; i < n; i++) { \
             y[i] *= scale; \
         } \
@@ -80,10 +158,28 @@ enum { LANES = 16, COLUMNS = 32 };
     static void log_softmax_row_##dtype(const T *x, T *y, int64_t n) \
     { \
         const T most = row_most_##dtype(x, n); \
-        const T shift = (T)log(row_exp_##dtype(x, y, n, most, 0)); \
+        const T shift = (T)log(row_exp_##dtype(x, NULL, n, most)); \
         for (int64_t i = 0; i < n; i++) { \
             y[i] = (x[i] - most) - shift; \
         } \
+    } \
+    /* Rows from `x` on, as many as are worked on together but at most `left`: how many. */ \
+    static int64_t softmax_rows_##dtype(const T *x, T *y, int64_t n, int64_t left) \
+    { \
+        int64_t rows = vfk_min_i64(vfk_min_i64(TOGETHER / whole_lanes(n), MOST_ROWS), left); \
+        if (n > SHORT) { \
+            rows = 1; \
+            softmax_row_##dtype(x, y, n); \
+        } else { \
+            softmax_short_##dtype(x, y, n, rows); \
+        } \
+        return rows; \
+    } \
+    static int64_t log_softmax_rows_##dtype(const T *x, T *y, int64_t n, int64_t left) \
+    { \
+        (void)left; \
+        log_softmax_row_##dtype(x, y, n); \
+        return 1; \
     }
 
 /* `width` lines that lie side by side, `stride` elements between steps of a line. */
@@ -133,8 +229,7 @@ enum { LANES = 16, COLUMNS = 32 };
         for (int64_t u = args->begin, width; u < args->end && n > 0; u += width) { \
             const int64_t at = u / inner * n * inner + u % inner; \
             if (inner == 1) { \
-                op##_row_##dtype(x + at, y + at, n); \
-                width = 1; \
+                width = op##_rows_##dtype(x + at, y + at, n, args->end - u); \
             } else { \
                 width = vfk_min_i64(vfk_min_i64(COLUMNS, args->end - u), inner - u % inner); \
                 softmax_columns_##dtype(x + at, y + at, n, inner, width, take_log); \
@@ -162,9 +257,9 @@ enum { LANES = 16, COLUMNS = 32 };
     }
 
 #define FLOATS(dtype, T, e) \
-    ROW_MAX(dtype, T) \
-    ROW_EXP(dtype, T, e) \
-    ROWS(dtype, T) \
+    LANE_LOOPS(dtype, T, e) \
+    SHORT_ROWS(dtype, T) \
+    LONG_ROWS(dtype, T) \
     COLUMNS_OF(dtype, T, e) \
     KERNEL(softmax, dtype, T, 0) \
     KERNEL(log_softmax, dtype, T, 1) \

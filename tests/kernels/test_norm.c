@@ -15,7 +15,8 @@ static void close_to(const char *name, const float *got, const double *want, siz
 
 static const struct Lines {
     int64_t outer, n, inner;
-} lines[] = {{3, 197, 1}, {1, 1, 1}, {5, 17, 1}, {2, 9, 70}, {1, 300, 3}, {4, 16, 1}, {2, 0, 3}};
+} lines[] = {{3, 197, 1}, {1, 1, 1},   {5, 17, 1}, {2, 9, 70},  {1, 300, 3}, {4, 16, 1}, {2, 0, 3},
+             {70, 49, 1}, {2, 259, 1}, {40, 7, 1}, {2, 256, 1}, {1, 288, 1}};
 
 START_TEST(test_softmax)
 {
@@ -195,6 +196,39 @@ START_TEST(test_channel_norms)
 }
 END_TEST
 
+/* Rows of channels give the bits that planes of one row each do. */
+START_TEST(test_batch_norm_rows)
+{
+    enum { ROWS = 5, WIDTH = 70, SIZE = ROWS * WIDTH };
+    float *x = case_floats(SIZE, 14), *scale = case_floats(WIDTH, 15);
+    float *bias = case_floats(WIDTH, 16), *mean = case_floats(WIDTH, 17);
+    float *variance = case_floats(WIDTH, 18), *planes = case_buffer(SIZE * sizeof *planes);
+    for (int i = 0; i < SIZE; i++) {
+        variance[i % WIDTH] = fabsf(variance[i % WIDTH]);
+        planes[i % WIDTH * ROWS + i / WIDTH] = x[i];
+    }
+    VfkChannelNormParams in_rows = {ROWS, WIDTH, 1, 1e-2}, in_planes = {1, WIDTH, ROWS, 1e-2};
+    Case c = {"batch_norm_f32", &in_rows, {x, scale, bias, mean, variance}, {SIZE * 4}, SIZE, 0};
+    Case d = {"batch_norm_f32", &in_planes, {planes, scale, bias, mean, variance}, {SIZE * 4},
+              WIDTH, 0};
+    void *out[CASE_MAX_OUT], *want[CASE_MAX_OUT];
+    case_run(&c, out);
+    case_run(&d, want);
+    for (int i = 0; i < SIZE; i++) {
+        ck_assert_mem_eq((float *)out[0] + i, (float *)want[0] + (i % WIDTH * ROWS + i / WIDTH), 4);
+    }
+    case_in_place(&c, out[0]);
+    case_free(out);
+    case_free(want);
+    free(x);
+    free(scale);
+    free(bias);
+    free(mean);
+    free(variance);
+    free(planes);
+}
+END_TEST
+
 START_TEST(test_lp_norm)
 {
     float x[] = {3, 0, -4, 0, 0, 0}; /* 3 x 2 along the first axis */
@@ -240,6 +274,7 @@ static Suite *make_suite(void)
     case_add(suite, "softmax extremes", test_softmax_extremes, 1);
     case_add(suite, "layer norm", test_layer_norm, 4);
     case_add(suite, "channels", test_channel_norms, 1);
+    case_add(suite, "rows of channels", test_batch_norm_rows, 1);
     case_add(suite, "lp norm", test_lp_norm, 2);
     case_add(suite, "lrn", test_lrn, 1);
     return suite;

@@ -1,4 +1,4 @@
-/* Which kernels convolutions become, and that the layouts agree. */
+/* Images whose channels lie last: which kernels they reach, and that the layouts agree. */
 #include "tests/support/check_main.h"
 
 #include "tests/unit/lower/lower_case.h"
@@ -61,11 +61,38 @@ START_TEST(tokens_are_convolved_where_they_lie)
 }
 END_TEST
 
+/* Layouts that BatchNormalization meets: rows of channels and planes. */
+static const char norm[] =
+    "model opset=17\n"
+    "graph g (t: f32[1, 3, 2] = f32[1, 3, 2] {1, -2, 0.5, 4, -1, 3}) -> (y: f32[1, 3, 2]) {\n"
+    "    scale = const f32[2] {2, 3}\n"
+    "    bias = const f32[2] {0.5, -1}\n"
+    "    mean = const f32[2] {1, 2}\n"
+    "    var = const f32[2] {4, 0.25}\n"
+    "    want_y = const f32[1, 3, 2] {0.5, -25, 0, 11, -1.5, 5}\n"
+    "    rows = Transpose(t) {perm=[0, 2, 1]}\n"
+    "    n = BatchNormalization(rows, scale, bias, mean, var) {epsilon=1e-30}\n"
+    "    y = Transpose(n) {perm=[0, 2, 1]}\n"
+    "}\n";
+
+START_TEST(tokens_are_normalised_where_they_lie)
+{
+    LowerCase c;
+    case_open(&c, norm);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(c.plan->n_step, 1);
+    case_run(&c, 2);
+    case_compare(&c, "batch norm of tokens");
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
-    Suite *suite = suite_create("lower/conv");
+    Suite *suite = suite_create("lower/layout");
     TCase *tcase = tcase_create("layouts");
     tcase_add_test(tcase, tokens_are_convolved_where_they_lie);
+    tcase_add_test(tcase, tokens_are_normalised_where_they_lie);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -125,16 +125,37 @@ static VfStatus run_cleanup_pass(Run *run, const VfPass *pass, VfErr *err)
     return status;
 }
 
+static const VfPass *cleanup_pass(int32_t wanted)
+{
+    int32_t i = 0;
+    while (!vf_pass_table[i]->is_cleanup || wanted-- > 0)
+        i++;
+    return vf_pass_table[i];
+}
+
+static VfClean clean_of(const VfEvaluator *evaluator)
+{
+    return evaluator == NULL ? VF_CLEAN_UNFOLDED : VF_CLEAN_WHOLE;
+}
+
+/* Whoever watches the passes sees whole rounds. Nobody misses those that can do nothing: when each
+ * pass has run since the last edit, or the model was clean before. */
 static VfStatus clean_up(Run *run, VfErr *err)
 {
-    for (int32_t round = 0; round < N_ROUND_MAX; round++) {
+    VfClean goal = clean_of(run->options->evaluator);
+    bool is_watched = run->options->after_pass != NULL;
+    int32_t n_pass = count_cleanup(), n_idle = 0;
+    if (!is_watched && run->model->clean >= goal)
+        return VF_OK;
+    for (int32_t k = 0; k < N_ROUND_MAX * n_pass; k++) {
         int32_t n_edit = run->journal->n_edit;
-        for (int32_t i = 0; i < vf_pass_count; i++) {
-            if (vf_pass_table[i]->is_cleanup)
-                VF_TRY(run_cleanup_pass(run, vf_pass_table[i], err));
-        }
-        if (run->journal->n_edit == n_edit)
-            break;
+        VF_TRY(run_cleanup_pass(run, cleanup_pass(k % n_pass), err));
+        n_idle = run->journal->n_edit == n_edit ? n_idle + 1 : 0;
+        bool is_round_whole = !is_watched || (k + 1) % n_pass == 0;
+        if (n_idle < n_pass || !is_round_whole)
+            continue;
+        run->model->clean = goal;
+        break;
     }
     return VF_OK;
 }
@@ -200,6 +221,8 @@ VfStatus vf_pipeline_run(VfModel *model, const VfPipeline *pipeline,
 VfStatus vf_normalize_model(VfModel *model, const VfEvaluator *evaluator, VfJournal *journal,
                             VfErr *err)
 {
+    if (model->clean >= clean_of(evaluator))
+        return VF_OK;
     VfPipelineOptions options = {.evaluator = evaluator, .stop_after = -1, .cleanup = true};
     Run run = {.model = model, .options = &options, .journal = journal};
     run.arena = vf_arena_new();

@@ -57,6 +57,8 @@ static VfStatus visit_graph(VfPassCx *cx, VfGraph *graph, VfGraphVisit *visit, v
                             VfErr *err)
 {
     VF_TRY(visit(cx, graph, self, err));
+    if (cx->model->n_subgraph == 0)
+        return VF_OK;
     for (const VfNode *node = graph->first_node; node != NULL; node = node->next)
         VF_TRY(visit_subgraphs(cx, node, visit, self, err));
     return VF_OK;

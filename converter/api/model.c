@@ -206,6 +206,7 @@ VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *er
             return vf_fail(err, VF_USAGE, "no input has a dimension '%s'", dim[i].name);
     if (n_dim == 0)
         return VF_OK;
+    ir->clean = VF_CLEAN_NOT;
     for (VfValue *value = graph->first_value; value != NULL; value = value->next)
         VF_TRY(fix_type(ir, &value->type, dim, n_dim, err));
     size_t n_out = (size_t)graph->ret->n_in;

@@ -8,27 +8,36 @@
 #include "converter/report/html/render.h"
 #include "converter/report/journal_report.h"
 
-/* Look at the transformed model itself: find its sites, then fix its open sizes for the costs. One
- * that does not fit the sizes assumed has no cost, as in vf_inspection_open. */
-static VfStatus inspect_transformed(VfArena *arena, VitfoldModel *model,
-                                    const VitfoldSummaryOptions *options, VfPage *page,
-                                    VfInspection *after, VfErr *err)
+/* What the table says of one model. */
+typedef struct Look {
+    VfArena *arena;
+    const VitfoldSummaryOptions *options;
+    VfPage *page; /* or NULL */
+} Look;
+
+/* Look at the model itself, which is taken apart by it: find its sites, then fix its open sizes for
+ * the costs. One that does not fit the sizes assumed has no cost, as in vf_inspection_open. */
+static VfStatus look_at(const Look *look, VitfoldModel *model, const char *map_title,
+                        VfInspection *side, VfErr *err)
 {
-    *after = (VfInspection){.model = model, .title = "after"};
-    VF_TRY(vf_count_ops(arena, model->ir, &after->op, &after->n_op, &after->n_node, err));
-    VF_TRY(vf_sites_find(arena, model->ir, &after->sites, err));
-    if (page != NULL)
-        VF_TRY(vf_page_add_map(page, "After", model->ir, &after->sites, err));
-    VF_TRY(vf_cost_of(arena, model->ir, &after->cost, err));
-    VF_TRY(vf_assume_dims(arena, model->ir, options->dim, options->n_dim, &after->assumed,
-                          &after->n_assumed, err));
-    VF_TRY(vf_fix_dims(model->ir, after->assumed, after->n_assumed, err));
-    VfStatus status = vf_clean_up(model->ir, vf_evaluator(), err);
-    if (after->n_assumed > 0 && (status == VF_INVALID || status == VF_UNSUPPORTED))
-        return VF_OK;
-    VF_TRY(status);
-    after->has_cost = true;
-    return vf_cost_of(arena, model->ir, &after->cost, err);
+    VfArena *arena = look->arena;
+    VF_TRY(vf_count_ops(arena, model->ir, &side->op, &side->n_op, &side->n_node, err));
+    VF_TRY(vf_sites_find(arena, model->ir, &side->sites, err));
+    if (look->page != NULL)
+        VF_TRY(vf_page_add_map(look->page, map_title, model->ir, &side->sites, err));
+    VF_TRY(vf_cost_of(arena, model->ir, &side->cost, err));
+    VF_TRY(vf_assume_dims(arena, model->ir, look->options->dim, look->options->n_dim,
+                          &side->assumed, &side->n_assumed, err));
+    if (side->n_assumed > 0) {
+        VF_TRY(vf_fix_dims(model->ir, side->assumed, side->n_assumed, err));
+        VfStatus status = vf_clean_up(model->ir, vf_evaluator(), err);
+        if (status == VF_INVALID || status == VF_UNSUPPORTED)
+            return VF_OK;
+        VF_TRY(status);
+        VF_TRY(vf_cost_of(arena, model->ir, &side->cost, err));
+    }
+    side->has_cost = true;
+    return VF_OK;
 }
 
 static void json_cost(VfJson *json, const char *key, bool is_known, double cost)
@@ -203,29 +212,20 @@ static VfStatus render(VfPage *page, const VitfoldModel *model, const VfInspecti
 }
 
 /* The page's drawings come first: they show the graph as the passes left it. */
-static VfStatus summarize(VitfoldModel *model, const VitfoldModel *original,
+static VfStatus summarize(VitfoldModel *model, VitfoldModel *original,
                           const VitfoldSummaryOptions *options, VitfoldReport *report, VfErr *err)
 {
-    VfPage *page = NULL;
-    VfInspection side[2] = {{0}};
+    Look look = {.arena = report->arena, .options = options};
+    VfInspection side[2] = {{.model = original, .title = "before"},
+                            {.model = model, .title = "after"}};
     if (options->html)
-        VF_TRY(vf_page_of_transform(report->arena, model, &page, err));
-    VfStatus status = vf_inspection_open(report->arena, original, options->dim, options->n_dim,
-                                         &side[0], err);
-    side[0].title = "before";
-    if (status == VF_OK && page != NULL)
-        status = vf_page_add_map(page, "Before", side[0].clean, &side[0].sites, err);
-    if (status == VF_OK)
-        status = inspect_transformed(report->arena, model, options, page, &side[1], err);
+        VF_TRY(vf_page_of_transform(report->arena, model, &look.page, err));
+    VF_TRY(look_at(&look, original, "Before", &side[0], err));
+    VF_TRY(look_at(&look, model, "After", &side[1], err));
     vf_json_string(&report->json, "file", model->path);
-    if (status == VF_OK)
-        status = print_passes(model, report, err);
-    if (status == VF_OK)
-        print_sides(model, side, report);
-    if (status == VF_OK)
-        status = render(page, model, side, report, err);
-    vf_inspection_close(&side[0]);
-    return status;
+    VF_TRY(print_passes(model, report, err));
+    print_sides(model, side, report);
+    return render(look.page, model, side, report, err);
 }
 
 int vitfold_summarize(VitfoldModel *model, const VitfoldSummaryOptions *options,

@@ -182,10 +182,13 @@ int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
 {
     static const VitfoldPassOptions defaults;
     VitfoldReport *report;
+    const VitfoldPassOptions *given = options == NULL ? &defaults : options;
+    if (result == NULL)
+        return (int)vf_run_passes(model, given, NULL, err);
     VfStatus status = vf_report_begin("vitfold.journal.1", &report, err);
     if (status != VF_OK)
         return (int)status;
-    status = transform(model, options == NULL ? &defaults : options, report, err);
+    status = transform(model, given, report, err);
     return (int)vf_report_finish(report, status, result, err);
 }
 

@@ -121,7 +121,8 @@ typedef struct VitfoldPassOptions {
     void *print_user;
 } VitfoldPassOptions;
 
-/* Run passes over the model. The report is the journal: what each changed and left alone. */
+/* Run passes over the model. The report is the journal: what each changed and left alone. `report`
+ * may be NULL: none is made. */
 VITFOLD_API int vitfold_transform(VitfoldModel *model, const VitfoldPassOptions *options,
                                   VitfoldReport **report, VitfoldError *error);
 

@@ -125,6 +125,13 @@ static void print_graph(void *user, const char *text, size_t size)
     cli_print(text, size, NULL);
 }
 
+/* The page is made of the model itself. */
+static bool wants_journal(const Options *options)
+{
+    return options->effect_svg != NULL ||
+           (options->report != NULL && !cli_ends_in(options->report, ".html"));
+}
+
 static int transform(Conversion *cx, VfErr *err)
 {
     const Options *options = cx->options;
@@ -150,7 +157,8 @@ static int transform(Conversion *cx, VfErr *err)
         status = cli_data(cx->cli, &options->data, cx->model, false, &cx->effect_in, NULL, err);
     passes.effect_in = cx->effect_in;
     if (status == VITFOLD_OK)
-        status = vitfold_transform(cx->model, &passes, &cx->journal, err);
+        status = vitfold_transform(cx->model, &passes, wants_journal(options) ? &cx->journal : NULL,
+                                   err);
     return status;
 }
 
@@ -247,9 +255,10 @@ static VfStatus write_recipe(Conversion *cx, VfErr *err)
 static VfStatus write_svg(Conversion *cx, VfErr *err)
 {
     size_t size;
-    const char *path = cx->options->effect_svg, *svg = vitfold_report_svg(cx->journal, &size);
+    const char *path = cx->options->effect_svg;
     if (path == NULL)
         return VF_OK;
+    const char *svg = vitfold_report_svg(cx->journal, &size);
     if (svg == NULL)
         return vf_fail(err, VF_USAGE, "option 'effect-svg': there is no effect to plot, no pass "
                                       "made an edit or the model has no blocks");

@@ -48,7 +48,7 @@ static VfStatus build(const Source *source, const VfImportOptions *options, VfAr
     reader->folder = source->folder;
     reader->linked_root = chosen.linked_data_root;
     reader->err = err;
-    VF_TRY(vf_scope_init(&reader->scope, scratch, err));
+    vf_scope_init_model(&reader->scope, scratch, reader->model);
     return read_source(reader, source, err);
 }
 

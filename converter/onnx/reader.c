@@ -131,7 +131,7 @@ VfStatus vf_reader_raw(VfReader *reader, const ProtobufCMessage *message, uint32
 VfStatus vf_reader_bind(VfReader *reader, VfValue *value, const char *owner)
 {
     VfValue *earlier;
-    VF_TRY(vf_scope_bind(&reader->scope, value->name, value, &earlier, reader->err));
+    VF_TRY(vf_scope_bind_id(&reader->scope, value->name_id, value, &earlier, reader->err));
     if (earlier == NULL)
         return VF_OK;
     ProtobufCBinaryData name = {value->name.size, (uint8_t *)(uintptr_t)value->name.data};

@@ -23,6 +23,7 @@ VfGraph *vf_graph_new(VfModel *model, VfNode *owner, VfFunction *function)
         return NULL;
     graph->model = model;
     graph->owner = owner;
+    model->n_subgraph += owner != NULL;
     graph->function = function;
     graph->ret = new_ret(graph);
     if (graph->ret == NULL)
@@ -33,6 +34,7 @@ VfGraph *vf_graph_new(VfModel *model, VfNode *owner, VfFunction *function)
 
 void vf_graph_append_value(VfGraph *graph, VfValue *value)
 {
+    graph->model->clean = VF_CLEAN_NOT;
     value->prev = graph->last_value;
     value->next = NULL;
     if (graph->last_value != NULL)
@@ -44,6 +46,7 @@ void vf_graph_append_value(VfGraph *graph, VfValue *value)
 
 void vf_graph_remove_value(VfGraph *graph, VfValue *value)
 {
+    graph->model->clean = VF_CLEAN_NOT;
     if (value->prev != NULL)
         value->prev->next = value->next;
     else
@@ -58,6 +61,7 @@ void vf_graph_remove_value(VfGraph *graph, VfValue *value)
 /* Inputs stand before all else, as they do when a file is read. */
 static void add_input_value(VfGraph *graph, VfValue *value)
 {
+    graph->model->clean = VF_CLEAN_NOT;
     VfValue *before = graph->n_input > 0 ? graph->input[graph->n_input - 1] : NULL;
     VfValue *behind = before != NULL ? before->next : graph->first_value;
     value->prev = before;
@@ -66,17 +70,25 @@ static void add_input_value(VfGraph *graph, VfValue *value)
     *(behind != NULL ? &behind->prev : &graph->last_value) = value;
 }
 
+VfStatus vf_value_rename(VfValue *value, VfBytes name, VfErr *err)
+{
+    VfIntern *names = value->graph->model->name;
+    VF_TRY(vf_intern_add(names, name, &value->name_id, err));
+    value->name = vf_intern_get(names, value->name_id);
+    return VF_OK;
+}
+
 VfValue *vf_graph_new_value(VfGraph *graph, VfValueKind kind, VfBytes name)
 {
     VfModel *model = graph->model;
     VfValue *value = VF_NEW(model->arena, VfValue);
-    int32_t id;
-    if (value == NULL || vf_intern_add(model->name, name, &id, NULL) != VF_OK)
+    if (value == NULL)
         return NULL;
-    value->name = vf_intern_get(model->name, id);
+    value->graph = graph;
+    if (vf_value_rename(value, name, NULL) != VF_OK)
+        return NULL;
     value->id = model->n_value_id++;
     value->kind = kind;
-    value->graph = graph;
     value->type.rank = VF_RANK_UNKNOWN;
     return value;
 }

@@ -91,6 +91,8 @@ VfStatus vf_model_fresh_name(VfModel *model, VfBytes base, VfBytes *out, VfErr *
 /* Bytes, or a type's dims, in the model's arena. VF_NO_MEMORY leaves `*out` alone. */
 VfStatus vf_model_copy_bytes(VfModel *model, VfBytes bytes, VfBytes *out, VfErr *err);
 VfStatus vf_model_copy_type(VfModel *model, const VfType *type, VfType *out, VfErr *err);
+/* Name a value anew that no graph lists yet. */
+VfStatus vf_value_rename(VfValue *value, VfBytes name, VfErr *err);
 /* Remove a CONST without uses from the graph's values. */
 void vf_value_drop(VfValue *value);
 

@@ -318,6 +318,8 @@ static VfStatus keep_graph(VfInferRun *run, VfGraph *graph)
 {
     for (VfValue *value = graph->first_value; value; value = value->next)
         VF_TRY(keep_fact(run, value));
+    if (run->model->n_subgraph == 0)
+        return VF_OK;
     for (VfNode *node = graph->first_node; node; node = node->next)
         for (VfAttr *attr = node->first_attr; attr; attr = attr->next) {
             if (attr->type == VF_ATTR_GRAPH && attr->graph)

@@ -57,7 +57,11 @@ bool vf_bytes_is_equal(VfBytes a, VfBytes b)
 
 VfStatus vf_model_copy_bytes(VfModel *model, VfBytes bytes, VfBytes *out, VfErr *err)
 {
-    char *copy = vf_arena_copy(model->arena, bytes.size == 0 ? "" : bytes.data, bytes.size);
+    if (bytes.size == 0) {
+        *out = (VfBytes){"", 0};
+        return VF_OK;
+    }
+    char *copy = vf_arena_copy(model->arena, bytes.data, bytes.size);
     VF_TRY_ALLOC(copy, err);
     *out = (VfBytes){copy, bytes.size};
     return VF_OK;

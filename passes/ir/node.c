@@ -37,6 +37,20 @@ static void set_op(VfNode *node)
     node->op = is_call ? VF_OP_OTHER : vf_op_find(node->domain, node->op_type);
 }
 
+/* Operators of the table need no copies. */
+static VfStatus name_op(VfNode *node, VfBytes domain, VfBytes op_type)
+{
+    VfModel *model = node->graph->model;
+    VfOp op = vf_op_find(domain, op_type);
+    if (op != VF_OP_OTHER) {
+        node->domain = vf_bytes(vf_op_info(op)->domain);
+        node->op_type = vf_bytes(vf_op_info(op)->name);
+        return VF_OK;
+    }
+    VF_TRY(vf_model_copy_bytes(model, domain, &node->domain, NULL));
+    return vf_model_copy_bytes(model, op_type, &node->op_type, NULL);
+}
+
 VfNode *vf_node_new(VfGraph *graph, VfBytes domain, VfBytes op_type, int32_t n_in,
                     VfValue *const *in, int32_t n_out, const VfBytes *out_name)
 {
@@ -47,9 +61,8 @@ VfNode *vf_node_new(VfGraph *graph, VfBytes domain, VfBytes op_type, int32_t n_i
     node->id = model->n_node_id++;
     node->graph = graph;
     node->overload = node->name = (VfBytes){"", 0};
-    if (vf_model_copy_bytes(model, domain, &node->domain, NULL) != VF_OK ||
-        vf_model_copy_bytes(model, op_type, &node->op_type, NULL) != VF_OK ||
-        fill_operands(node, n_in, in) != VF_OK || fill_results(node, n_out, out_name) != VF_OK)
+    if (name_op(node, domain, op_type) != VF_OK || fill_operands(node, n_in, in) != VF_OK ||
+        fill_results(node, n_out, out_name) != VF_OK)
         return NULL;
     set_op(node);
     return node;
@@ -95,6 +108,7 @@ static void insert_node(VfGraph *graph, VfNode *node, VfNode *before)
     else
         graph->last_node = node;
     graph->n_node++;
+    graph->model->clean = VF_CLEAN_NOT;
 }
 
 void vf_node_link(VfNode *node, VfNode *before)
@@ -123,6 +137,7 @@ void vf_node_unlink(VfNode *node)
         graph->last_node = node->prev;
     node->prev = node->next = NULL;
     graph->n_node--;
+    graph->model->clean = VF_CLEAN_NOT;
     vf_node_unlink_uses(node);
     for (int32_t i = 0; i < node->n_out; i++) {
         if (node->out[i] != NULL)

@@ -61,6 +61,7 @@ struct VfValue {
     VfGraph *graph;
     VfNode *def;       /* RESULT only */
     int32_t index;     /* RESULT: which result; INPUT: which input */
+    int32_t name_id;   /* number of `name` in model->name */
     VfType type;       /* best knowledge: declared, then inferred */
     bool is_declared;  /* has a value_info or input/output entry in the file */
     const VfTensor *tensor;  /* see kind */
@@ -198,6 +199,13 @@ struct VfFunction {
     VfFunction *next;
 };
 
+/* How far clean-up has come. */
+typedef enum VfClean {
+    VF_CLEAN_NOT,     /* not run, or something has changed since */
+    VF_CLEAN_UNFOLDED, /* it found nothing more to do, but computed no constants */
+    VF_CLEAN_WHOLE
+} VfClean;
+
 struct VfModel {
     VfArena *arena;
     VfSymbols *symbols;
@@ -219,6 +227,8 @@ struct VfModel {
     int32_t *name_suffix;      /* by number of the name: the last suffix tried for a fresh one */
     size_t suffix_capacity;
     int32_t n_node_id, n_value_id;
+    int32_t n_subgraph;        /* graphs ever made inside nodes */
+    VfClean clean;             /* kept by the pass manager; every change of the graph resets it */
     VfLabels *labels;          /* made for messages; all that reading a model may change */
     void *mapping; /* owned by converter/onnx: files kept mapped for the life of the model */
     void (*release_mapping)(void *mapping);

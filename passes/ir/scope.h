@@ -1,8 +1,8 @@
 /* Which value a name means, while walking or reading nested graphs.
  *
  * A scope knows the innermost binding of each name; leaving a graph brings the outer ones
- * back. Every step costs time in proportion to the name (entering and leaving: to the names
- * bound in between). Everything lies in the arena given; names are copied.
+ * back. Every step costs time in proportion to the name (with its number: none; entering and
+ * leaving: to the names bound in between). Everything lies in the arena given.
  */
 #ifndef VF_IR_SCOPE_H
 #define VF_IR_SCOPE_H
@@ -29,7 +29,11 @@ typedef struct VfScope {
     int32_t level;
 } VfScope;
 
+/* An empty scope with a table of names of its own. */
 VfStatus vf_scope_init(VfScope *scope, VfArena *arena, VfErr *err);
+
+/* An empty scope over the names of `model`: values are bound by name_id. */
+void vf_scope_init_model(VfScope *scope, VfArena *arena, const VfModel *model);
 
 /* Begin a graph inside the present one. Give the result to vf_scope_leave at its end. */
 size_t vf_scope_enter(VfScope *scope);
@@ -39,7 +43,11 @@ void vf_scope_leave(VfScope *scope, size_t mark);
  * that the same graph bound to the name before, or NULL; the new binding then hides it. */
 VfStatus vf_scope_bind(VfScope *scope, VfBytes name, VfValue *value, VfValue **earlier, VfErr *err);
 
+VfStatus vf_scope_bind_id(VfScope *scope, int32_t name, VfValue *value, VfValue **earlier,
+                          VfErr *err);
+
 /* The innermost value named so, or NULL. */
 VfValue *vf_scope_find(const VfScope *scope, VfBytes name);
+VfValue *vf_scope_find_id(const VfScope *scope, int32_t name);
 
 #endif

@@ -4,6 +4,7 @@
 static void link_use(VfUse *use)
 {
     VfValue *value = use->value;
+    use->node->graph->model->clean = VF_CLEAN_NOT;
     use->prev = use->next = NULL;
     if (value == NULL)
         return;
@@ -20,6 +21,7 @@ static void link_use(VfUse *use)
 static void unlink_use(VfUse *use)
 {
     VfValue *value = use->value;
+    use->node->graph->model->clean = VF_CLEAN_NOT;
     if (value == NULL)
         return;
     if (use->prev != NULL)
@@ -144,6 +146,7 @@ void vf_value_replace_uses(VfValue *from, VfValue *to)
 {
     if (from == to || from->first_use == NULL)
         return;
+    from->graph->model->clean = VF_CLEAN_NOT;
     for (VfUse *use = from->first_use; use != NULL; use = use->next)
         use->value = to;
     from->first_use->prev = to->last_use;

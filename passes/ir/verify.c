@@ -48,7 +48,8 @@ static VfStatus prepare(VfVerify *v)
     VF_TRY_ALLOC(v->node_seen, v->err);
     VF_TRY_ALLOC(v->n_operand, v->err);
     VF_TRY_ALLOC(v->attr_name, v->err);
-    return vf_scope_init(&v->scope, v->arena, v->err);
+    vf_scope_init_model(&v->scope, v->arena, model);
+    return VF_OK;
 }
 
 VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err)

@@ -85,7 +85,6 @@ VfStatus vf_verify_functions(VfVerify *v)
         if (vf_function_find(v->model, f->domain, f->name, f->overload) != f)
             VF_TRY(vf_verify_fault(v, "function '%.*s' is defined twice", (int)f->name.size,
                                    f->name.data));
-        VF_TRY(vf_scope_init(&v->scope, v->arena, v->err));
         VF_TRY(vf_verify_graph(v, f->body, 0));
     }
     return v->faults->n == n_before ? check_recursion(v) : VF_OK;

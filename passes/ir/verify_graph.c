@@ -12,9 +12,12 @@ static VfStatus define(VfVerify *v, VfValue *value)
 {
     VfValue *earlier = NULL;
     v->seen[value->id] = VF_SEEN_DEFINED;
+    if (value->name.data != vf_intern_get(v->model->name, value->name_id).data)
+        return vf_verify_fault(v, "value '%s' has the number of another name",
+                               vf_value_label(value));
     if (value->name.size == 0)
         return VF_OK;
-    VF_TRY(vf_scope_bind(&v->scope, value->name, value, &earlier, v->err));
+    VF_TRY(vf_scope_bind_id(&v->scope, value->name_id, value, &earlier, v->err));
     if (earlier == NULL)
         return VF_OK;
     return vf_verify_fault(v, "values #%d and #%d of graph '%.*s' are both named '%s'",
@@ -48,9 +51,9 @@ static VfStatus check_data(VfVerify *v, const VfValue *value)
             return VF_OK;
         return vf_verify_fault(v, "constant '%s' has no data", vf_value_label(value));
     }
-    int32_t before = v->faults->n;
-    VF_TRY(vf_verify_tensor(v, value->tensor, vf_value_label(value)));
-    return v->faults->n == before ? check_const_type(v, value) : VF_OK;
+    return vf_tensor_is_consistent(value->tensor)
+               ? check_const_type(v, value)
+               : vf_verify_tensor(v, value->tensor, vf_value_label(value));
 }
 
 static bool is_in_place(const VfGraph *graph, const VfValue *value)
@@ -146,7 +149,7 @@ static VfStatus check_visible(VfVerify *v, const VfNode *node, int32_t slot, con
                                vf_value_label(value), why[seen]);
     if (value->name.size == 0)
         return VF_OK;
-    const VfValue *meant = vf_scope_find(&v->scope, value->name);
+    const VfValue *meant = vf_scope_find_id(&v->scope, value->name_id);
     if (meant != value)
         return vf_verify_fault(
             v, "node '%s' (#%d): the name of operand %d '%s' means another value here", LABEL(node),

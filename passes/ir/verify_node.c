@@ -3,6 +3,15 @@
 
 #define LABEL(node) vf_node_label(node), (int)(node)->id
 
+bool vf_tensor_is_consistent(const VfTensor *tensor)
+{
+    size_t count;
+    return tensor->dtype > VF_UNDEFINED && tensor->dtype < VF_DTYPE_COUNT &&
+           vf_dims_count(tensor->rank, tensor->dims, &count, NULL) == VF_OK &&
+           count == tensor->count && vf_dtype_bytes(tensor->dtype, count) == tensor->bytes &&
+           (count == 0 || tensor->data != NULL);
+}
+
 VfStatus vf_verify_tensor(VfVerify *v, const VfTensor *tensor, const char *what)
 {
     size_t count;
@@ -40,7 +49,8 @@ static VfStatus check_count(VfVerify *v, const VfNode *node, const char *what, i
 static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
 {
     const VfOpInfo *info = vf_op_info(node->op);
-    if (vf_op_find(node->domain, node->op_type) != node->op)
+    if (!vf_bytes_is_equal(node->op_type, vf_bytes(info->name)) ||
+        !vf_bytes_is_equal(node->domain, vf_bytes(info->domain)))
         return vf_verify_fault(v, "node '%s' (#%d): operator %.*s is recorded as another",
                                LABEL(node), (int)node->op_type.size, node->op_type.data);
     int32_t max_in = opset == 0 ? info->max_in : vf_op_max_in(node->op, opset);
@@ -118,6 +128,8 @@ static bool has_payload(const VfAttr *attr)
 
 static VfStatus check_attr_tensors(VfVerify *v, const VfAttr *attr)
 {
+    if (attr->type != VF_ATTR_TENSOR && attr->type != VF_ATTR_TENSORS)
+        return VF_OK;
     const char *name = vf_arena_copy(v->arena, attr->name.data, attr->name.size);
     VF_TRY_ALLOC(name, v->err);
     if (attr->type == VF_ATTR_TENSOR)

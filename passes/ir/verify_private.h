@@ -35,7 +35,9 @@ VfStatus vf_verify_fault(VfVerify *v, const char *fmt, ...) VF_PRINTF(2, 3);
 /* Operator, arity, domain and attributes of a node, but not the subgraphs. */
 VfStatus vf_verify_node(VfVerify *v, const VfNode *node);
 
-/* A tensor's own consistency; `what` is the subject of the sentence: "constant 'w'". */
+/* A tensor's own consistency, and the fault to note where there is none; `what` is whose data it
+ * is, asked for only then: labels take time. */
+bool vf_tensor_is_consistent(const VfTensor *tensor);
 VfStatus vf_verify_tensor(VfVerify *v, const VfTensor *tensor, const char *what);
 
 /* A graph and the graphs in it; `depth` counts graphs around it. */

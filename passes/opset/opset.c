@@ -149,6 +149,7 @@ VfStatus vf_opset_change(VfModel *model, int64_t version, const VfEvaluator *eva
         status = change_all(&cx, from, version, err);
     vf_arena_free(cx.arena);
     VF_TRY(status);
+    model->clean = VF_CLEAN_NOT;
     VF_TRY(vf_infer_graph(model->graph, evaluator, err));
     return vf_verify_all(model, err);
 }

@@ -30,6 +30,7 @@ static VfStatus make_name(VfRewrite *rw, const char *part, VfBytes *name, VfErr 
 
 static VfStatus name_node(VfRewrite *rw, VfNode *node, VfErr *err)
 {
+    VfBytes free_name;
     const char *type = vf_arena_copy(rw->arena, node->op_type.data, node->op_type.size);
     VF_TRY_ALLOC(type, err);
     VF_TRY(make_name(rw, type, &node->name, err));
@@ -38,7 +39,8 @@ static VfStatus name_node(VfRewrite *rw, VfNode *node, VfErr *err)
             continue;
         const char *name = vf_arena_printf(rw->arena, "%s_output_%d", node->name.data, (int)i);
         VF_TRY_ALLOC(name, err);
-        VF_TRY(vf_journal_name(rw->journal, name, &node->out[i]->name, err));
+        VF_TRY(vf_journal_name(rw->journal, name, &free_name, err));
+        VF_TRY(vf_value_rename(node->out[i], free_name, err));
     }
     return VF_OK;
 }
@@ -47,8 +49,10 @@ static VfStatus name_node(VfRewrite *rw, VfNode *node, VfErr *err)
 static VfStatus name_all(VfRewrite *rw, VfErr *err)
 {
     for (size_t i = 0; i < rw->n_constant; i++) {
+        VfBytes name;
         VfPendingConst *constant = &rw->constant[i];
-        VF_TRY(make_name(rw, constant->hint, &constant->value->name, err));
+        VF_TRY(make_name(rw, constant->hint, &name, err));
+        VF_TRY(vf_value_rename(constant->value, name, err));
     }
     for (size_t i = 0; i < rw->n_node; i++)
         VF_TRY(name_node(rw, rw->node[i].node, err));

@@ -2,7 +2,7 @@
  *
  * Ids are dense from 0 and depend on nothing but that order. Any byte may occur, also 0;
  * the empty string is a string as others are. A look-up costs time in proportion to the
- * length of the key, whatever the keys are: it is a binary trie, so no choice of names in
+ * length of the key, whatever the keys are: they lie in binary tries, so no choice of names in
  * a file makes it slow. Strings and table live in the arena given at the start.
  */
 #ifndef VF_BASE_INTERN_H

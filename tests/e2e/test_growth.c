@@ -125,7 +125,9 @@ static int transform(const char *path, VitfoldError *err)
     int status = vitfold_model_load(path, NULL, &model, err);
     if (status != VITFOLD_OK)
         return status;
-    status = vitfold_transform(model, &options, &report, err);
+    status = vitfold_transform(model, &options, NULL, err);
+    if (status == VITFOLD_OK)
+        status = vitfold_summarize(model, NULL, &report, err);
     vitfold_report_free(report);
     if (status == VITFOLD_OK)
         status = vitfold_model_save(model, path, NULL, err);

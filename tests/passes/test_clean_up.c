@@ -2,6 +2,7 @@
  * functions of another opset. */
 #include <string.h>
 
+#include "converter/lower/lower.h"
 #include "passes/ir/vft.h"
 #include "passes/manager.h"
 #include "tests/support/check_main.h"
@@ -107,11 +108,39 @@ START_TEST(leaves_what_it_must)
 }
 END_TEST
 
+static VfClean clean(VfModel *model, const VfEvaluator *evaluator)
+{
+    VfErr err = {0};
+    VfJournal *journal = vf_journal_new(model);
+    VfStatus status = vf_normalize_model(model, evaluator, journal, &err);
+    ck_assert_msg(status == VF_OK, "%s", err.text);
+    return model->clean;
+}
+
+START_TEST(is_not_run_again_before_a_change)
+{
+    VfErr err = {0};
+    VfModel *model;
+    VfBytes text = vf_bytes("model ir=8 opset=17\n\ngraph g (x: f32[2]) -> (y: f32[2]) {\n"
+                            "    same = Identity(x) @same\n    y = Neg(same) @y\n}\n");
+    ck_assert_int_eq(vf_vft_parse(text, "text", &model, &err), VF_OK);
+    ck_assert_int_eq(model->clean, VF_CLEAN_NOT);
+    ck_assert_int_eq(clean(model, NULL), VF_CLEAN_UNFOLDED);
+    ck_assert_int_eq(clean(model, vf_evaluator()), VF_CLEAN_WHOLE);
+    ck_assert_int_eq(clean(model, NULL), VF_CLEAN_WHOLE);
+    ck_assert_int_eq(model->graph->n_node, 1);
+    vf_node_set_in(model->graph->first_node, 0, model->graph->input[0]);
+    ck_assert_int_eq(model->clean, VF_CLEAN_NOT);
+    vf_model_free(model);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("clean up");
     TCase *tcase = tcase_create("cases");
     tcase_add_loop_test(tcase, leaves_what_it_must, 0, sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, is_not_run_again_before_a_change);
     suite_add_tcase(suite, tcase);
     return suite;
 }

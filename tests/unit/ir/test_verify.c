@@ -131,6 +131,11 @@ static void turn_node(VfModel *model)
 
 static void rename_twice(VfModel *model)
 {
+    ck_assert_int_eq(vf_value_rename(find_value(model, "y"), vf_bytes("x"), NULL), VF_OK);
+}
+
+static void rename_behind_its_back(VfModel *model)
+{
     find_value(model, "y")->name = find_value(model, "x")->name;
 }
 
@@ -220,6 +225,7 @@ static const struct {
     {lose_node, "graph 'g' counts 4 nodes but lists 3"},
     {turn_node, "the list of nodes of graph 'g' is broken at node 'add' (#1)"},
     {rename_twice, "of graph 'g' are both named 'x'"},
+    {rename_behind_its_back, "value 'x' has the number of another name"},
     {hide_name, "node 'neg' (#5): the name of operand 0 'y' means another value here"},
     {mistake_operator, "operator Add is recorded as another"},
     {lose_owner, "node 'if' (#3): a subgraph does not name it as its owner"},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "passes/ir/attr_default.h"
 #include "runtime/base/text.h"
 
 enum {
@@ -296,6 +297,10 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
     VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
     VF_TRY(resolve_node(cx, &call.node, err));
     call.opset = vf_graph_opset(node->graph, node->domain);
+    const char *lacking = vf_attr_lacking(call.node, call.opset);
+    if (lacking != NULL)
+        return vf_fail(err, VF_INVALID, "node '%s': %s lacks attribute '%s'", vf_node_label(node),
+                       vf_op_info(node->op)->name, lacking);
     int32_t outer = cx->current_node;
     size_t n_step = cx->n_step;
     VF_TRY(vf_low_open_node(cx, node, err));

@@ -243,10 +243,8 @@ VfStatus vf_infer_pool(const VfInferCx *cx)
     vf_infer_set_dtype(cx, 0, dtype);
     if (cx->node->op == VF_OP_MAX_POOL)
         vf_infer_set_dtype(cx, 1, VF_I64);
-    if (!x)
+    if (!x || !vf_node_attr(cx->node, "kernel_shape"))
         return VF_OK;
-    if (!vf_node_attr(cx->node, "kernel_shape"))
-        return vf_infer_fail(cx, "attribute 'kernel_shape' is missing");
     VF_TRY(read_window(cx, x->rank - 2, -1, &window));
     window.is_ceil = vf_node_int(cx->node, "ceil_mode") != 0;
     VF_TRY(set_windowed(cx, &window, 0, dtype, x->dims[1]));

@@ -117,10 +117,11 @@ VfStatus vf_infer_slice(const VfInferCx *cx)
     int32_t n[3];
     VfIntList axes;
     vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
-    VF_TRY(read_bounds(cx, "starts", 1, &bounds[0], &n[0]));
-    VF_TRY(read_bounds(cx, "ends", 2, &bounds[1], &n[1]));
-    VF_TRY(read_bounds(cx, "steps", 4, &bounds[2], &n[2]));
-    VF_TRY(vf_infer_ints(cx, "axes", 3, &axes));
+    bool is_old = cx->opset < 10; /* attributes, which are operands since */
+    VF_TRY(read_bounds(cx, is_old ? "starts" : NULL, 1, &bounds[0], &n[0]));
+    VF_TRY(read_bounds(cx, is_old ? "ends" : NULL, 2, &bounds[1], &n[1]));
+    VF_TRY(read_bounds(cx, NULL, 4, &bounds[2], &n[2]));
+    VF_TRY(vf_infer_ints(cx, is_old ? "axes" : NULL, 3, &axes));
     if (!type)
         return VF_OK;
     VfDim *dims = vf_infer_new_dims(cx, type->rank);
@@ -181,13 +182,11 @@ VfStatus vf_infer_concat(const VfInferCx *cx)
     }
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
     vf_infer_set_dtype(cx, 0, dtype);
-    if (!first)
-        return VF_OK;
     /* Before opset 4 it could be left out. */
     bool has_axis = vf_node_attr(cx->node, "axis") != NULL;
     int32_t axis;
-    if (!has_axis && cx->opset >= 4)
-        return vf_infer_fail(cx, "attribute 'axis' is missing");
+    if (!first || (!has_axis && cx->opset >= 4))
+        return VF_OK;
     VF_TRY(vf_infer_axis(cx, has_axis ? vf_node_int(cx->node, "axis") : 1, first->rank, &axis));
     VfDim *dims = vf_infer_new_dims(cx, first->rank);
     VF_TRY_ALLOC(dims, cx->err);
@@ -303,7 +302,7 @@ VfStatus vf_infer_pad(const VfInferCx *cx)
     int32_t n;
     VfIntList axes;
     vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
-    VF_TRY(read_bounds(cx, "pads", 1, &pads, &n));
+    VF_TRY(read_bounds(cx, cx->opset < 11 ? "pads" : NULL, 1, &pads, &n));
     VF_TRY(vf_infer_ints(cx, NULL, cx->opset >= 18 ? 3 : -1, &axes));
     if (!type)
         return VF_OK;

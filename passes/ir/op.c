@@ -39,6 +39,12 @@ int32_t vf_op_max_in(VfOp op, int64_t opset)
     return vf_op_info(op)->max_in;
 }
 
+bool vf_op_needs(VfOp op, int32_t slot)
+{
+    /* number of turns and condition of Loop, lengths of the Scan of opset 8 may be omitted */
+    return op != VF_OP_LOOP && op != VF_OP_SCAN && slot < vf_op_info(op)->min_in;
+}
+
 static int compare(VfBytes a, const char *b)
 {
     size_t n = strlen(b);

@@ -52,6 +52,9 @@ const VfOpInfo *vf_op_info(VfOp op);
  * number. */
 int32_t vf_op_max_in(VfOp op, int64_t opset);
 
+/* Is the operator invalid without this operand? */
+bool vf_op_needs(VfOp op, int32_t slot);
+
 /* The op of an ONNX name in a domain, VF_OP_OTHER when there is no row. */
 VfOp vf_op_find(VfBytes domain, VfBytes name);
 

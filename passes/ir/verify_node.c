@@ -56,13 +56,10 @@ static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
     int32_t max_in = opset == 0 ? info->max_in : vf_op_max_in(node->op, opset);
     VF_TRY(check_count(v, node, "operands", node->n_in, info->min_in, max_in));
     VF_TRY(check_count(v, node, "results", node->n_out, info->min_out, info->max_out));
-    for (int32_t i = 0; i < info->min_in && i < node->n_in; i++) {
-        /* number of turns and condition of Loop, lengths of the Scan of opset 8 may be omitted */
-        bool may_lack = node->op == VF_OP_LOOP || node->op == VF_OP_SCAN;
-        if (node->in[i].value == NULL && !may_lack)
+    for (int32_t i = 0; i < node->n_in; i++)
+        if (node->in[i].value == NULL && vf_op_needs(node->op, i))
             VF_TRY(vf_verify_fault(v, "node '%s' (#%d): %s lacks operand %d", LABEL(node),
                                    info->name, (int)i));
-    }
     if (opset != 0 && opset < info->since)
         return vf_verify_fault(v, "node '%s' (#%d): %s needs opset %d, the model imports %lld",
                                LABEL(node), info->name, (int)info->since, (long long)opset);
@@ -161,7 +158,11 @@ static VfStatus check_attr(VfVerify *v, const VfNode *node, const VfAttr *attr, 
 VfStatus vf_verify_node(VfVerify *v, const VfNode *node)
 {
     int64_t opset = vf_graph_opset(node->graph, node->domain);
+    const char *lacking = vf_attr_lacking(node, opset);
     VF_TRY(check_operator(v, node));
+    if (lacking != NULL)
+        VF_TRY(vf_verify_fault(v, "node '%s' (#%d): %s lacks attribute '%s'", LABEL(node),
+                               vf_op_info(node->op)->name, lacking));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
         VF_TRY(check_attr(v, node, attr, opset));
     return VF_OK;

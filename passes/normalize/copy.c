@@ -44,8 +44,7 @@ static const VfAttr *find_attr(const VfAttr *first, VfBytes name)
     return NULL;
 }
 
-/* The attribute that counts in this call; NULL: absent. */
-static const VfAttr *resolve(const VfCopy *copy, const VfAttr *attr)
+const VfAttr *vf_copy_attr(const VfCopy *copy, const VfAttr *attr)
 {
     if (attr->ref.size == 0 || copy->function == NULL)
         return attr;
@@ -75,7 +74,7 @@ static VfStatus copy_attrs(VfCopy *copy, const VfCopyScope *scope, const VfNode 
                            bool is_pending)
 {
     for (const VfAttr *attr = from->first_attr; attr != NULL; attr = attr->next) {
-        const VfAttr *value = resolve(copy, attr);
+        const VfAttr *value = vf_copy_attr(copy, attr);
         if (value == NULL)
             continue;
         VfAttr given = *value;

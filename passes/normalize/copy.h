@@ -33,6 +33,9 @@ void vf_copy_map(VfCopyScope *scope, const VfValue *from, VfValue *to);
 /* What stands for `value`; VF_NO_OPERAND for an omitted one. */
 VfValue *vf_copy_of(const VfCopyScope *scope, VfValue *value);
 
+/* The attribute that counts in this call; NULL: absent. */
+const VfAttr *vf_copy_attr(const VfCopy *copy, const VfAttr *attr);
+
 /* Make constants and nodes of scope->from as pending ones of the rewrite. Its inputs must be
  * mapped. */
 VfStatus vf_copy_body(VfCopy *copy, VfCopyScope *scope);

@@ -1,5 +1,6 @@
 /* Bodies put in place of what calls them: functions, and the branch an If always takes. */
 #include "passes/ir/attr.h"
+#include "passes/ir/attr_default.h"
 #include "passes/normalize/copy.h"
 
 /* Functions that call functions can make a small file very large: nodes are made up to this many.
@@ -43,21 +44,32 @@ static bool has_same_opsets(const VfNode *call, const VfGraph *body)
     return true;
 }
 
-/* An attribute of the call takes the place of one of another type only in a faulty model, which
- * stays as it is. */
-static bool has_fitting_attrs(const VfNode *call, const VfGraph *body)
+/* Of the type it must have, or omitted where that is allowed. */
+static bool is_fitting_attr(const VfCopy *copy, const VfNode *node, const VfAttr *attr)
 {
-    for (const VfNode *node = body->first_node; node != NULL; node = node->next)
-        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-            const VfAttr *given = call->first_attr;
-            while (given != NULL && !vf_bytes_is_equal(given->name, attr->ref))
-                given = given->next;
-            if (attr->ref.size > 0 && given != NULL && given->type != attr->type)
+    const VfAttr *value = vf_copy_attr(copy, attr);
+    if (value != NULL)
+        return value->type == attr->type;
+    int64_t opset = vf_graph_opset(node->graph, node->domain);
+    const VfAttrDefault *row = vf_attr_default_find(node->op, attr->name, opset);
+    return row == NULL || !row->is_needed;
+}
+
+/* Has every operator of the body what it needs, when the call omits what it does? A faulty model
+ * stays as it is. */
+static bool has_all_needed(const VfCopy *copy, const VfCopyScope *scope, const VfGraph *body)
+{
+    for (const VfNode *node = body->first_node; node != NULL; node = node->next) {
+        for (int32_t i = 0; i < node->n_in; i++)
+            if (node->in[i].value != NULL && vf_op_needs(node->op, i) &&
+                vf_copy_of(scope, node->in[i].value) == VF_NO_OPERAND)
                 return false;
-            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL &&
-                !has_fitting_attrs(call, attr->graph))
+        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
+            if (!is_fitting_attr(copy, node, attr) ||
+                (attr->type == VF_ATTR_GRAPH && attr->graph != NULL &&
+                 !has_all_needed(copy, scope, attr->graph)))
                 return false;
-        }
+    }
     return true;
 }
 
@@ -84,15 +96,14 @@ VfStatus vf_normalize_inline_function(VfPassCx *cx, VfNode *node, const char *ru
     VfCopy copy = {.cx = cx, .call = node, .function = function, .err = err};
     VfCopyScope scope;
     if (function == NULL || !is_read(node) || is_in_function(node->graph) ||
-        cx->model->n_node_id > NODE_MAX || !has_same_opsets(node, function->body) ||
-        !has_fitting_attrs(node, function->body))
+        cx->model->n_node_id > NODE_MAX || !has_same_opsets(node, function->body))
         return VF_OK;
     VF_TRY(vf_copy_scope_init(&copy, &scope, function->body, NULL));
     for (int32_t i = 0; i < function->body->n_input; i++) {
         VfValue *given = vf_node_in(node, i);
         vf_copy_map(&scope, function->body->input[i], given != NULL ? given : VF_NO_OPERAND);
     }
-    if (!has_all_results(&scope))
+    if (!has_all_results(&scope) || !has_all_needed(&copy, &scope, function->body))
         return VF_OK;
     copy.rw = vf_normalize_begin(cx, node, rule);
     VF_TRY_ALLOC(copy.rw, err);

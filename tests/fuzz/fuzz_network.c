@@ -26,11 +26,13 @@ static const AttrRow attr_row[] = {
 #define VF_DEF_FLOAT(op, name, since, value) {VF_OP_##op, name, since, VF_ATTR_FLOAT},
 #define VF_DEF_STRING(op, name, since, value) {VF_OP_##op, name, since, VF_ATTR_STRING},
 #define VF_DEF_NONE(op, name, since, type) {VF_OP_##op, name, since, VF_ATTR_##type},
+#define VF_DEF_NEED VF_DEF_NONE
 #include "passes/ir/attr_defaults.def"
 #undef VF_DEF_INT
 #undef VF_DEF_FLOAT
 #undef VF_DEF_STRING
 #undef VF_DEF_NONE
+#undef VF_DEF_NEED
 };
 enum { N_ATTR_ROW = sizeof attr_row / sizeof attr_row[0] };
 

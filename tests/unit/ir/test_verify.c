@@ -1,6 +1,8 @@
 #include "passes/ir/verify.h"
 
 #include "passes/ir/attr.h"
+#include "passes/ir/attr_default.h"
+#include "runtime/base/text.h"
 #include "tests/support/check_main.h"
 #include "tests/unit/ir/vft_case.h"
 
@@ -36,6 +38,12 @@ static const char *const text_case[][2] = {
     {IN_GRAPH("y = Softmax(x) {axis=1, axis=1}"), "attribute 'axis' is given twice"},
     {IN_GRAPH("y = Softmax(x) {other=\"s\"}"), NULL},
     {IN_GRAPH("y = Odd(x) {a=undefined}"), "attribute 'a' has no type"},
+    {"model opset=9\n" IN_GRAPH("y, i = TopK(x)"), "TopK lacks attribute 'k'"},
+    {"model opset=12\n" IN_GRAPH("y = Unsqueeze(x)"), "Unsqueeze lacks attribute 'axes'"},
+    {"model opset=13\n" IN_GRAPH("y = Unsqueeze(x, x)"), NULL},
+    {"model opset=13\n" IN_GRAPH("y = MaxPool(x) {strides=[1]}"), "lacks attribute 'kernel_shape'"},
+    {"model opset=9\n" IN_GRAPH("y = Slice(x) {starts=[0]}"), "Slice lacks attribute 'ends'"},
+    {IN_GRAPH("y = If(c) {else_branch=graph b () -> (z) { z = Neg(x) }}"), "'then_branch'"},
     {IN_GRAPH("y = d::Odd(x)"), "domain 'd' of Odd is not imported"},
     {"model opset=17 opset d=1\n" IN_GRAPH("y = d::Odd(x)"), NULL},
     {"model opset=17 opset=18\n" IN_GRAPH(""), "imported twice"},
@@ -47,7 +55,7 @@ static const char *const text_case[][2] = {
     {"graph g (n: f32[3] = f32[2] {1, 2}) -> (n) {}", "value 'n' has type f32[3]"},
     {"function l::F (x) -> (y) { y = l::F(x) }\ngraph () -> () {}", "calls itself"},
     {"function l::F (x) -> (y) { y = l::G(x) }\nfunction l::G (x) -> (y) {\n"
-     "y = If(x) {b=graph () -> (z) { z = l::F(x) }}}\ngraph () -> () {}",
+     "y = Other(x) {b=graph () -> (z) { z = l::F(x) }}}\ngraph () -> () {}",
      "calls itself"},
     {"function l::F (x) -> (y) { y = l::G(x) }\nfunction l::G (x) -> (y) { y = Relu(x) }\n"
      "graph (x: f32[]) -> (y) { y = l::F(x) }",
@@ -72,7 +80,7 @@ END_TEST
 #define BASE                                                                     \
     "graph g (x: f32[2], c: bool[]) -> (z) {\n"                                  \
     "w = const f32[2] {1, 2}\ny = Add(x, w) @add\nz = Mul(y, w) @mul\n"          \
-    "v = If(c) {b=graph t () -> (a) { a = Neg(y) @neg }} @if\n}"
+    "v = Other(c) {b=graph t () -> (a) { a = Neg(y) @neg }} @if\n}"
 
 /* Damage that no text can state. */
 
@@ -261,6 +269,52 @@ START_TEST(all_faults_are_collected)
 }
 END_TEST
 
+static const struct {
+    VfOp op;
+    const char *name;
+    int32_t since;
+} needed[] = {
+#define VF_DEF_INT(op, name, since, value)
+#define VF_DEF_FLOAT(op, name, since, value)
+#define VF_DEF_STRING(op, name, since, value)
+#define VF_DEF_NONE(op, name, since, type)
+#define VF_DEF_NEED(op, name, since, type) {VF_OP_##op, name, since},
+#include "passes/ir/attr_defaults.def"
+};
+
+static void write_operands(VfText *text, const char *word, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        vf_text_printf(text, "%s%s", i == 0 ? "" : ", ", word);
+}
+
+/* A node without any attribute lacks one, whatever the operator. */
+START_TEST(every_attribute_that_must_be_is_missed)
+{
+    const VfOpInfo *info = vf_op_info(needed[_i].op);
+    VfArena *arena = vf_arena_new();
+    VfText text;
+    VfBytes bytes;
+    vf_text_init(&text, arena);
+    vf_text_printf(&text, "model opset=%d opset com.microsoft=1\n"
+                          "graph g (x: f32[2]) -> (x) {\n    ",
+                   info->domain[0] == '\0' ? (int)needed[_i].since : 17);
+    for (int32_t i = 0; i < info->min_out || i == 0; i++)
+        vf_text_printf(&text, "%sy%d", i == 0 ? "" : ", ", (int)i);
+    vf_text_printf(&text, " = %s%s%s(", info->domain, info->domain[0] == '\0' ? "" : "::",
+                   info->name);
+    write_operands(&text, "x", info->min_in);
+    vf_text_string(&text, ")\n}\n");
+    ck_assert_int_eq(vf_text_get(&text, &bytes, NULL), VF_OK);
+    VfModel *model = read_vft(bytes.data);
+    const char *lacking = vf_attr_lacking(model->graph->first_node, needed[_i].since);
+    ck_assert_ptr_nonnull(lacking);
+    check_fault(model, lacking);
+    vf_model_free(model);
+    vf_arena_free(arena);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("verify");
@@ -268,6 +322,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, texts_are_judged, 0, sizeof text_case / sizeof text_case[0]);
     tcase_add_loop_test(tcase, damage_is_found, 0, sizeof damage_case / sizeof damage_case[0]);
     tcase_add_test(tcase, all_faults_are_collected);
+    tcase_add_loop_test(tcase, every_attribute_that_must_be_is_missed, 0,
+                        sizeof needed / sizeof needed[0]);
     suite_add_tcase(suite, tcase);
     return suite;
 }

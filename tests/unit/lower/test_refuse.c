@@ -53,6 +53,27 @@ START_TEST(says_what_is_not_supported)
 }
 END_TEST
 
+static const Refusal invalid_table[] = {
+    {"node 'n0': TopK lacks attribute 'k'",
+     "model opset=9\ngraph g (x: f32[2] = f32[2] iota) -> (y, z) { y, z = TopK(x) @n0 }\n"},
+    {"node 'n0': MaxPool lacks attribute 'kernel_shape'",
+     "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) { y = MaxPool(x) @n0 }\n"},
+    {"node 'n0': ConcatFromSequence lacks attribute 'axis'",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) {\n"
+     "    s = SequenceConstruct(x)\n    y = ConcatFromSequence(s) @n0\n}\n"},
+};
+
+START_TEST(says_what_a_node_lacks)
+{
+    LowerCase c;
+    case_open(&c, invalid_table[_i].text);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_INVALID);
+    ck_assert_msg(strstr(c.err.text, invalid_table[_i].words) != NULL, "'%s' is not in '%s'",
+                  invalid_table[_i].words, c.err.text);
+    case_close(&c);
+}
+END_TEST
+
 START_TEST(lists_every_node_once)
 {
     LowerCase c;
@@ -152,6 +173,8 @@ static Suite *make_suite(void)
     int n_refusal = (int)(sizeof refusal_table / sizeof *refusal_table);
     int n_wrong = (int)(sizeof wrong_table / sizeof *wrong_table);
     tcase_add_loop_test(tcase, says_what_is_not_supported, 0, n_refusal);
+    tcase_add_loop_test(tcase, says_what_a_node_lacks, 0,
+                        sizeof invalid_table / sizeof invalid_table[0]);
     tcase_add_loop_test(tcase, names_the_input_that_does_not_fit, 0, n_wrong);
     tcase_add_test(tcase, lists_every_node_once);
     tcase_add_test(tcase, values_of_inputs_are_used_only_at_need);

@@ -15,6 +15,7 @@
 
 #include "passes/declared.h"
 #include "passes/ir/attr.h"
+#include "passes/ir/infer.h"
 #include "passes/pass.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -44,34 +45,6 @@ static const VfOption option[] = {
      .def = "64M"},
     {0},
 };
-
-/* --- what is known without computing --- */
-
-/* The contents of a value as a tensor, or NULL when an element is not a plain number. */
-static VfStatus content_tensor(VfArena *arena, const VfValue *value, const VfTensor **out,
-                               VfErr *err)
-{
-    const VfType *type = &value->type;
-    const int64_t dims[1] = {value->n_content};
-    VfTensor *tensor;
-    void *data;
-    *out = NULL;
-    if (value->content == NULL || type->kind != VF_TYPE_TENSOR || type->rank < 0 ||
-        type->rank > 1 || type->dtype == VF_UNDEFINED)
-        return VF_OK;
-    for (int32_t i = 0; i < value->n_content; i++)
-        if (!vf_dim_is_known(value->content[i]))
-            return VF_OK;
-    VF_TRY(vf_tensor_new(arena, type->dtype, type->rank, dims, &tensor, &data, err));
-    for (int32_t i = 0; i < value->n_content; i++) {
-        if (type->dtype == VF_I64)
-            ((int64_t *)data)[i] = value->content[i].k;
-        else
-            vf_tensor_put_double(data, type->dtype, (size_t)i, (double)value->content[i].k);
-    }
-    *out = tensor;
-    return VF_OK;
-}
 
 /* A Constant node that inlining left, or one in a function. */
 static const VfTensor *constant_tensor(VfPassCx *cx, const VfNode *node)
@@ -213,10 +186,11 @@ static VfStatus visit(VfPassCx *cx, VfNode *node, void *self, VfErr *err)
     }
     bool is_known = true;
     for (int32_t i = 0; i < node->n_out; i++) {
-        if (node->out[i] != NULL && node->out[i]->n_use > 0)
-            VF_TRY(content_tensor(cx->model->arena, node->out[i], &known[i], err));
-        is_known =
-            is_known && (known[i] != NULL || node->out[i] == NULL || node->out[i]->n_use == 0);
+        if (node->out[i] == NULL || node->out[i]->n_use == 0)
+            continue;
+        VfFact fact = vf_value_fact(node->out[i]);
+        VF_TRY(vf_infer_number_tensor(cx->model->arena, &fact, &known[i], err));
+        is_known = is_known && known[i] != NULL;
     }
     if (is_known)
         return replace_results(cx, node, known, "known-content", err);

@@ -20,12 +20,12 @@ VfFact vf_value_fact(const VfValue *value)
     return (VfFact){value->type, vf_value_const(value), value->content, value->n_content};
 }
 
-/* Contents that are plain numbers throughout, as a tensor, so that callers with static shapes need
- * only look at `tensor`. */
-static VfStatus number_tensor(const VfInferCx *cx, VfFact *fact)
+VfStatus vf_infer_number_tensor(VfArena *arena, const VfFact *fact, const VfTensor **out,
+                                VfErr *err)
 {
     const VfType *type = &fact->type;
-    if (type->kind != VF_TYPE_TENSOR || (type->rank != 0 && type->rank != 1) ||
+    *out = NULL;
+    if (!fact->content || type->kind != VF_TYPE_TENSOR || (type->rank != 0 && type->rank != 1) ||
         type->dtype == VF_UNDEFINED)
         return VF_OK;
     for (int32_t i = 0; i < fact->n_content; i++)
@@ -34,10 +34,10 @@ static VfStatus number_tensor(const VfInferCx *cx, VfFact *fact)
     VfTensor *tensor;
     void *data;
     const int64_t dims[1] = {fact->n_content};
-    VF_TRY(vf_tensor_new(cx->arena, type->dtype, type->rank, dims, &tensor, &data, cx->err));
+    VF_TRY(vf_tensor_new(arena, type->dtype, type->rank, dims, &tensor, &data, err));
     for (int32_t i = 0; i < fact->n_content; i++)
         vf_number_put_bits(data, type->dtype, (size_t)i, (uint64_t)fact->content[i].k);
-    fact->tensor = tensor;
+    *out = tensor;
     return VF_OK;
 }
 
@@ -100,8 +100,9 @@ static VfStatus finish(const VfInferCx *cx)
         VfFact *fact = &cx->out[i];
         if (fact->content)
             VF_TRY(drop_what_is_not_held(cx, fact));
-        if (!fact->tensor && fact->content)
-            VF_TRY(number_tensor(cx, fact));
+        /* a tensor too, so that callers with static shapes need only look at that */
+        if (!fact->tensor)
+            VF_TRY(vf_infer_number_tensor(cx->arena, fact, &fact->tensor, cx->err));
         if (!fact->tensor && i == 0)
             VF_TRY(view_tensor(cx, fact));
     }

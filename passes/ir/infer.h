@@ -52,6 +52,10 @@ VfStatus vf_infer_graph(VfGraph *graph, const VfEvaluator *evaluator, VfErr *err
  * the graph, which need not be well formed but sorted. */
 VfStatus vf_infer_check(VfGraph *graph, VfArena *arena, VfFaults *faults, VfErr *err);
 
+/* The contents of a fact as a tensor in `arena`, or NULL where an element is not a plain number. */
+VfStatus vf_infer_number_tensor(VfArena *arena, const VfFact *fact, const VfTensor **out,
+                                VfErr *err);
+
 /* The fact a value's type, tensor and content state. */
 VfFact vf_value_fact(const VfValue *value);
 

@@ -20,11 +20,14 @@ static bool is_integer(VfDtype dtype)
     }
 }
 
-static const VfDim *from_tensor(const VfInferCx *cx, const VfTensor *tensor, int32_t *n)
+bool vf_infer_has_content(const VfTensor *tensor)
 {
-    if (tensor->rank > 1 || tensor->count > VF_CONTENT_MAX || !is_integer(tensor->dtype))
-        return NULL;
-    VfDim *content = vf_infer_new_dims(cx, (int32_t)tensor->count);
+    return tensor->rank <= 1 && tensor->count <= VF_CONTENT_MAX && is_integer(tensor->dtype);
+}
+
+const VfDim *vf_infer_content_of_tensor(VfArena *arena, const VfTensor *tensor, int32_t *n)
+{
+    VfDim *content = VF_NEW_ARRAY(arena, VfDim, tensor->count + 1);
     if (!content)
         return NULL;
     for (size_t i = 0; i < tensor->count; i++) {
@@ -34,6 +37,11 @@ static const VfDim *from_tensor(const VfInferCx *cx, const VfTensor *tensor, int
     }
     *n = (int32_t)tensor->count;
     return content;
+}
+
+static const VfDim *from_tensor(const VfInferCx *cx, const VfTensor *tensor, int32_t *n)
+{
+    return vf_infer_has_content(tensor) ? vf_infer_content_of_tensor(cx->arena, tensor, n) : NULL;
 }
 
 /* Unknown elements, as many as the type says. */

@@ -268,17 +268,10 @@ static VfStatus copy_dims(VfModel *model, int32_t n, const VfDim *from, const Vf
 /* Contents in integers, also when they came as a tensor. */
 static VfStatus take_content(VfInferRun *run, VfFact *fact)
 {
-    const VfTensor *tensor = fact->tensor;
-    if (fact->content || !tensor || tensor->rank > 1 || tensor->count > VF_CONTENT_MAX ||
-        tensor->dtype == VF_STRING || vf_dtype_info(tensor->dtype)->is_float)
+    if (fact->content || !fact->tensor || !vf_infer_has_content(fact->tensor))
         return VF_OK;
-    VfDim *content = VF_NEW_ARRAY(run->scratch, VfDim, tensor->count);
-    VF_TRY_ALLOC(content, run->err);
-    for (size_t i = 0; i < tensor->count; i++)
-        content[i] = vf_dim(vf_tensor_get_i64(tensor, i));
-    fact->content = content;
-    fact->n_content = (int32_t)tensor->count;
-    return VF_OK;
+    fact->content = vf_infer_content_of_tensor(run->scratch, fact->tensor, &fact->n_content);
+    return fact->content ? VF_OK : vf_no_memory(run->err);
 }
 
 static bool is_same_content(const VfValue *value, const VfFact *fact)

@@ -51,6 +51,10 @@ VfDim vf_infer_dim_of(const VfInferCx *cx, int32_t slot, int32_t axis);
 /* Symbolic contents of an integer operand of rank 0 or 1; NULL when nothing is known. A tensor
  * whose length alone is known gives unknown elements. */
 const VfDim *vf_infer_content_of(const VfInferCx *cx, int32_t slot, int32_t *n);
+/* Has the tensor few enough integers, and these as contents, NULL without memory; numbers beyond 63
+ * bits are unknown. */
+bool vf_infer_has_content(const VfTensor *tensor);
+const VfDim *vf_infer_content_of_tensor(VfArena *arena, const VfTensor *tensor, int32_t *n);
 /* Attribute `name` (may be NULL), else operand `slot` (-1: none). */
 VfStatus vf_infer_ints(const VfInferCx *cx, const char *name, int32_t slot, VfIntList *list);
 /* A single integer operand of known value. */

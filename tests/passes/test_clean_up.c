@@ -61,7 +61,7 @@ static const Case cases[] = {
      "graph g (x: f32[2, 3]) -> (y: f32[2, 3]) {\n"
      "    y, unused = my::pass(x) @y\n"
      "}\n",
-     2, "pass", 0, 1},
+     1, "pass", 1, 1},
     {"a sequence read at a run-time position stays", "normalize",
      "model ir=8 opset=17\n\n"
      "graph g (x: f32[2, 3], i: i64[]) -> (y: f32[1, 3], n: i64[]) {\n"

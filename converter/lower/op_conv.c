@@ -1,6 +1,7 @@
 /* Convolutions. */
 #include "converter/lower/ops.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "converter/lower/layout.h"
@@ -85,7 +86,7 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
     return vf_low_emit(cx, &emit, err);
 }
 
-/* --- depthwise --- */
+/* --- layouts --- */
 
 /* The matrices in value, `n` of rows x cols one after the other, each turned: at once if the
  * contents are known. */
@@ -124,6 +125,106 @@ static void copy_steps(const VfLowValue *value, int64_t step[5])
         step[i] = i - absent < 2 ? 0 : value->stride[i - absent];
 }
 
+/* --- as a product of matrices --- */
+
+/* Bytes of unfolded windows that are taken without a thought; more than twice what the operator
+ * reads and writes is not worth its memory. */
+static const double UNFOLD_FREELY = 2 << 20;
+
+static bool is_product(const VfLowValue *x, const VfLowValue *weight, const VfLowValue *out,
+                       const VfkConvParams *p)
+{
+    double windows = (double)p->batch * (double)vf_low_product(p->out_dim, 0, 3) *
+                     (double)p->in_channels * (double)vf_low_product(p->kernel, 0, 3);
+    return p->groups == 1 && weight->known != NULL && windows > 0 && out->count > 0 &&
+           p->kernel[0] * p->kernel[1] <= VFK_UNFOLD_ROWS &&
+           (windows * (double)vf_low_width(x->dtype) <= UNFOLD_FREELY ||
+            windows <= 2 * ((double)x->count + (double)out->count));
+}
+
+/* Windows of one element each are a view of x, whose channels are put last. */
+static VfStatus single_elements(VfLower *cx, VfLowValue *x, const VfLowValue *out,
+                                const VfkConvParams *p, VfLowValue **rows, VfErr *err)
+{
+    int64_t dims[5], stride[5];
+    int32_t n = x->rank - 2;
+    dims[0] = x->dims[0];
+    stride[0] = x->stride[0];
+    for (int32_t i = 0; i < n; i++) {
+        dims[1 + i] = out->dims[2 + i];
+        stride[1 + i] = x->stride[2 + i] * p->stride[3 - n + i];
+    }
+    dims[1 + n] = x->dims[1];
+    stride[1 + n] = x->stride[1];
+    return vf_low_view(cx, x, x->rank, dims, stride, 0, rows, err);
+}
+
+static VfStatus unfold(VfLower *cx, VfLowValue *x, VfkConvParams *p, const int64_t dims[2],
+                       VfLowValue **rows, VfErr *err)
+{
+    char op[16];
+    if (!p->channels_last)
+        VF_TRY(vf_low_dense(cx, x, &x, err));
+    copy_steps(x, p->x_step);
+    VF_TRY(vf_low_new(cx, x->dtype, 2, dims, rows, err));
+    snprintf(op, sizeof op, "unfold_b%zu", vf_low_width(x->dtype));
+    VfLowEmit emit = {.op = op, .params = p, .n_in = 1, .n_out = 1, .in = &x, .out = rows,
+                      .units = p->batch * p->out_dim[0] * p->out_dim[1]};
+    emit.unit_cost = 0.3 * (double)(*rows)->count / (double)emit.units;
+    return vf_low_emit(cx, &emit, err);
+}
+
+/* The windows as rows of a matrix, [pixels, depth], in the order that p->channels_last tells. */
+static VfStatus windows_of(VfLower *cx, VfLowValue *x, const VfLowValue *out, VfkConvParams *p,
+                           VfLowValue **rows, VfErr *err)
+{
+    int64_t taps = vf_low_product(p->kernel, 0, 3);
+    int64_t dims[2] = {p->batch * vf_low_product(p->out_dim, 0, 3), p->in_channels * taps};
+    bool is_single = taps == 1;
+    for (int32_t i = 0; i < 3; i++)
+        is_single &= p->pad[i] == 0 && (p->out_dim[i] - 1) * p->stride[i] < p->in_dim[i];
+    if (!is_single)
+        return unfold(cx, x, p, dims, rows, err);
+    VF_TRY(single_elements(cx, x, out, p, rows, err));
+    return vf_low_reshape(cx, *rows, 2, dims, rows, err);
+}
+
+/* The weight as [out channels, depth], its terms in the order of the windows. */
+static VfStatus weight_of(VfLower *cx, VfLowValue *weight, const VfkConvParams *p,
+                          VfLowValue **matrix, VfErr *err)
+{
+    const int64_t nrc[3] = {p->out_channels, p->in_channels, vf_low_product(p->kernel, 0, 3)};
+    const int64_t dims[2] = {nrc[0], nrc[1] * nrc[2]};
+    if (p->channels_last && nrc[2] > 1)
+        VF_TRY(turn(cx, weight, nrc, &weight, err));
+    return vf_low_reshape(cx, weight, 2, dims, matrix, err);
+}
+
+/* Rows of windows times the weight are rows of channels: seen as planes without a copy. */
+static VfStatus lower_product(VfLower *cx, VfLowCall *call, VfLowValue *const operand[3],
+                              VfkConvParams *p, VfErr *err)
+{
+    static const int64_t swap[] = {1, 0};
+    static const int64_t to_planes[3][5] = {{0, 2, 1}, {0, 3, 1, 2}, {0, 4, 1, 2, 3}};
+    const VfLowValue *out = call->out[0];
+    VfLowMatmul m = {.bias = operand[2], .alpha = 1, .beta = 1};
+    VfLowValue *y;
+    int64_t dims[5];
+    p->channels_last = vf_low_has_channels_last(operand[0]);
+    VF_TRY(windows_of(cx, operand[0], out, p, &m.a, err));
+    VF_TRY(weight_of(cx, operand[1], p, &m.b, err));
+    VF_TRY(vf_low_permute(cx, m.b, swap, &m.b, err));
+    VF_TRY(vf_low_matmul(cx, &m, &y, err));
+    dims[0] = out->dims[0];
+    for (int32_t i = 2; i < out->rank; i++)
+        dims[i - 1] = out->dims[i];
+    dims[out->rank - 1] = out->dims[1];
+    VF_TRY(vf_low_reshape(cx, y, out->rank, dims, &y, err));
+    return vf_low_permute(cx, y, to_planes[out->rank - 3], &call->out[0], err);
+}
+
+/* --- depthwise --- */
+
 /* Planes, or channels last where x lies so; the result lies as x does. */
 static VfStatus lower_depthwise(VfLower *cx, VfLowCall *call, VfLowValue *const operand[3],
                                 VfkConvParams *p, VfErr *err)
@@ -159,6 +260,8 @@ VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
     copy_window(&w, &p);
     if (p.in_channels == 1 && p.groups > 1)
         return lower_depthwise(cx, call, operand, &p, err);
+    if (is_product(operand[0], operand[1], out, &p))
+        return lower_product(cx, call, operand, &p, err);
     VF_TRY(conv_operands(cx, operand, in, err));
     return emit_conv(cx, "conv", in, out, &p, err);
 }

@@ -16,6 +16,12 @@
  *                           the last axis are 1. Channels last (1): in_channels and
  *                           out_channels are 1, steps from channel to channel 1, and weight is
  *                           kernel x groups. The sums are the same
+ *   unfold_b4 b8            in: x (any strides); out: its windows, a row of in_channels * kernel
+ *                           elements for each output pixel of each image, zeros where outside; in
+ *                           the order channel, kernel position or, with channels_last, kernel
+ *                           position, channel. groups is 1, kernel[0] * kernel[1] at most
+ *                           VFK_UNFOLD_ROWS; with channels_last, steps from channel to channel are
+ *                           1. Units: batch * out_dim[0] * out_dim[1]
  *   conv_transpose_f32 f64  weight is groups * in_channels x out_channels x kernel; in_dim and
  *                           out_dim are those of x and y; output_padding shows in out_dim
  *                           alone. No scratch. Units: batch * groups * out_channels
@@ -24,6 +30,8 @@
 #define VFK_CONV_H
 
 #include "runtime/kernels/kernel.h"
+
+enum { VFK_UNFOLD_ROWS = 64 };
 
 typedef struct VfkConvParams {
     int64_t batch;
@@ -37,7 +45,7 @@ typedef struct VfkConvParams {
     int64_t pad[3]; /* before the first element, may be negative; out_dim tells those behind */
     int64_t dilation[3];
     int64_t block_cols; /* output pixels per unit of conv; chosen from shapes alone */
-    int64_t channels_last; /* this field and the next two: read by depthwise alone */
+    int64_t channels_last; /* this field and the next two: of depthwise and unfold */
     int64_t x_step[5]; /* elements from one image, channel, depth, row, column to the next */
     int64_t y_step[5];
 } VfkConvParams;

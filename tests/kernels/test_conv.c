@@ -20,6 +20,8 @@ static const VfkConvParams shape[] = {
     {1, 18, 1, 1, {4, 5, 6}, {4, 5, 6}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 99},
     {1, 3, 1, 1, {1, 40, 300}, {1, 36, 298}, {1, 5, 5}, {1, 1, 1}, {0, 0, 1}, {1, 1, 1}, 99},
     {1, 4, 1, 1, {1, 2, 3}, {1, 6, 7}, {1, 5, 5}, {1, 1, 1}, {0, 4, 4}, {1, 1, 1}, 99},
+    {1, 1, 5, 9, {1, 20, 21}, {1, 5, 6}, {1, 7, 7}, {1, 4, 4}, {0, 3, 3}, {1, 1, 1}, 30},
+    {2, 1, 3, 17, {1, 12, 16}, {1, 3, 4}, {1, 4, 4}, {1, 4, 4}, {0, 0, 0}, {1, 1, 1}, 12},
     {1, 1, 2, 2, {1, 8, 8}, {1, 4, 4}, {1, 3, 3}, {1, 1, 1}, {0, -1, -1}, {1, 1, 1}, 8}, /* cut */
 };
 enum { N_SHAPE = sizeof shape / sizeof shape[0] };
@@ -168,6 +170,36 @@ START_TEST(test_conv)
 }
 END_TEST
 
+/* Windows of planes and of channels last, in the order of each. */
+START_TEST(test_unfold)
+{
+    VfkConvParams p = shape[_i % N_SHAPE];
+    int64_t channels = p.in_channels, taps = volume(p.kernel), plane = volume(p.in_dim);
+    int64_t pixels = volume(p.out_dim);
+    size_t n = (size_t)(p.batch * pixels * channels * taps);
+    float *planes = case_floats((size_t)(p.batch * channels * plane), 7);
+    float *last = turned(planes, p.batch, channels, plane);
+    p.groups = 1;
+    p.channels_last = _i >= N_SHAPE;
+    set_steps(p.in_dim, channels, (int)p.channels_last, p.x_step);
+    Case c = {"unfold_b4", &p, {p.channels_last ? last : planes}, {n * 4},
+              p.batch * p.out_dim[0] * p.out_dim[1], 0};
+    void *out[CASE_MAX_OUT];
+    case_run(&c, out);
+    for (int64_t i = 0; i < (int64_t)n; i++) {
+        int64_t rest = i % (channels * taps), row = i / (channels * taps);
+        int64_t channel = p.channels_last ? rest % channels : rest / taps;
+        int64_t k = p.channels_last ? rest / channels : rest % taps;
+        int64_t at = position(&p, row % pixels, k, p.out_dim, p.in_dim);
+        float want = at < 0 ? 0 : planes[(row / pixels * channels + channel) * plane + at];
+        ck_assert_msg(((float *)out[0])[i] == want, "unfold: element %lld", (long long)i);
+    }
+    case_free(out);
+    free(planes);
+    free(last);
+}
+END_TEST
+
 /* The transposed convolution of a row: x and y of the convolution change places. */
 START_TEST(test_conv_transpose)
 {
@@ -294,6 +326,7 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("kernels/conv");
     case_add(suite, "conv", test_conv, 2 * N_SHAPE);
+    case_add(suite, "unfold", test_unfold, 2 * N_SHAPE);
     case_add(suite, "transpose", test_conv_transpose, N_SHAPE);
     case_add(suite, "block", test_block_cols, 1);
     case_add(suite, "pool", test_pool, (int)(sizeof pool / sizeof pool[0]));

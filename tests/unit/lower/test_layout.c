@@ -4,18 +4,27 @@
 #include "tests/unit/lower/lower_case.h"
 
 /* The same image as tokens and as planes. */
+#define TOKENS \
+    "{0.5, -1.75, 0.25, 0.75, -1.25, -0.75, -0.75, -2, 0, 0, -0.25, 1.25, -2, 1.5, " \
+    "-0.75, -0.75, 0.5, -1.75, 1.5, 2, 0.75, 0.5, -1.75, -1.75, 0.25, -0.25, -1.75, " \
+    "-1.5, 0.5, 0.75, 0.5, -1, -0.5, -1.75, 0.75, 0, -2, 1.75, -1, 1, 1, 2, -1.25, 2, " \
+    "-0.25, -0.75, 2, 0.5, 1.5, 1.5, 2, 2, -1.5, -2, -2, -1, -1.5, -2, 2, 0}"
+#define PLANES \
+    "{0.5, -1.25, 0, -2, 0.5, 0.75, 0.25, 0.5, -0.5, -2, 1, -0.25, 1.5, -1.5, -1.5, " \
+    "-1.75, -0.75, 0, 1.5, -1.75, 0.5, -0.25, 0.75, -1.75, 1.75, 2, -0.75, 1.5, -2, " \
+    "-2, 0.25, -0.75, -0.25, -0.75, 1.5, -1.75, -1.75, 0.5, 0.75, -1, -1.25, 2, 2, " \
+    "-2, 2, 0.75, -2, 1.25, -0.75, 2, -1.75, -1.5, -1, 0, 1, 2, 0.5, 2, -1, 0}"
+#define WEIGHT \
+    "{-1.25, 1.5, 1.75, -0.5, 2, 0.25, 0, -1, -0.25, 2, 2, -0.25, 1, 1.75, -0.25, 2, " \
+    "1, 1.25, 0.75, -1.75, 1.75, 0.25, 0.5, 0.25, 0.25, -1.75, -0.25, 2, 1.5, -0.75, " \
+    "-2, 2, -1, 1.5, -1, 0.25, -1.5, -1, -0.5, 0.25, -0.25, -1, 1, 1.25, 0.75, 0.75, " \
+    "-1.25, -1.75, -1.25, 1.5, -1.75, -0.25, 2, 1.5, 0.25, -0.5, 1.75, 2, -0.75, " \
+    "-1.5, 1.25, 1.25, 0.75, 0}"
+
 static const char depthwise[] =
     "model opset=17\n"
-    "graph g (t: f32[1, 15, 4] = f32[1, 15, 4] {0.5, -1.75, 0.25, 0.75, -1.25, -0.75, "
-    "-0.75, -2, 0, 0, -0.25, 1.25, -2, 1.5, -0.75, -0.75, 0.5, -1.75, 1.5, 2, 0.75, 0.5, "
-    "-1.75, -1.75, 0.25, -0.25, -1.75, -1.5, 0.5, 0.75, 0.5, -1, -0.5, -1.75, 0.75, 0, "
-    "-2, 1.75, -1, 1, 1, 2, -1.25, 2, -0.25, -0.75, 2, 0.5, 1.5, 1.5, 2, 2, -1.5, -2, -2, "
-    "-1, -1.5, -2, 2, 0}, x: f32[1, 4, 3, 5] = f32[1, 4, 3, 5] {0.5, -1.25, 0, -2, 0.5, "
-    "0.75, 0.25, 0.5, -0.5, -2, 1, -0.25, 1.5, -1.5, -1.5, -1.75, -0.75, 0, 1.5, -1.75, "
-    "0.5, -0.25, 0.75, -1.75, 1.75, 2, -0.75, 1.5, -2, -2, 0.25, -0.75, -0.25, -0.75, "
-    "1.5, -1.75, -1.75, 0.5, 0.75, -1, -1.25, 2, 2, -2, 2, 0.75, -2, 1.25, -0.75, 2, "
-    "-1.75, -1.5, -1, 0, 1, 2, 0.5, 2, -1, 0}) -> (y: f32[1, 15, 4], z: f32[1, 4, 3, 5]) "
-    "{\n"
+    "graph g (t: f32[1, 15, 4] = f32[1, 15, 4] " TOKENS ", x: f32[1, 4, 3, 5] = f32[1, 4, 3, 5] "
+    PLANES ") -> (y: f32[1, 15, 4], z: f32[1, 4, 3, 5]) {\n"
     "    to_image = const i64[4] {1, 4, 3, 5}\n"
     "    to_rows = const i64[3] {1, 4, 15}\n"
     "    w = const f32[4, 1, 3, 3] {-0.25, -2, 2, 0.25, -1.75, 1.75, 0.75, 0.5, 2, 2, 1, -1, "
@@ -40,9 +49,8 @@ static int count_steps(const VfPlan *plan, const char *prefix)
 }
 
 /* y, tokens of 4 channels, must hold the bits of z, 4 planes. */
-static void check_layouts_agree(const LowerCase *c, size_t pixels)
+static void check_layouts_agree(const float *y, const float *z, size_t pixels)
 {
-    const float *y = c->out[0], *z = c->out[1];
     for (size_t p = 0; p < pixels; p++)
         for (size_t k = 0; k < 4; k++)
             ck_assert_mem_eq(&y[p * 4 + k], &z[k * pixels + p], sizeof *y);
@@ -56,7 +64,7 @@ START_TEST(tokens_are_convolved_where_they_lie)
     ck_assert_int_eq(count_steps(c.plan, "depthwise"), 2);
     ck_assert_int_eq(c.plan->n_step, 2);
     case_run(&c, 2);
-    check_layouts_agree(&c, 15);
+    check_layouts_agree(c.out[0], c.out[1], 15);
     case_close(&c);
 }
 END_TEST
@@ -87,12 +95,58 @@ START_TEST(tokens_are_normalised_where_they_lie)
 }
 END_TEST
 
+/* Convolutions of the same image as tokens and as planes: windows beside each other, windows that
+ * overlap and reach outside, and single elements. Quarters are summed exactly in any order. */
+static const char windows[] =
+    "model opset=17\n"
+    "graph g (t: f32[1, 15, 4] = f32[1, 15, 4] " TOKENS ", x: f32[1, 4, 3, 5] = f32[1, 4, 3, 5] "
+    PLANES ", v: f32[4, 4, 2, 2] = f32[4, 4, 2, 2] " WEIGHT ") -> (a: f32[1, 2, 4], b: "
+    "f32[1, 4, 1, 2], c: f32[1, 6, 4], d: f32[1, 4, 2, 3], e: f32[1, 15, 4], f: f32[1, 4, 3, 5], "
+    "h: f32[1, 4, 2, 3]) {\n"
+    "    to_image = const i64[4] {1, 4, 3, 5}\n"
+    "    to_rows = const i64[3] {1, 4, -1}\n"
+    "    w = const f32[4, 4, 2, 2] " WEIGHT "\n"
+    "    one = const f32[4, 4, 1, 1] {1, 0.5, -1, 2, 0, 3, 1, 1, -1, -2, 0.25, 1, 2, 2, 1, 0}\n"
+    "    s = const f32[4] {-0.75, 0.25, 0.5, 0.25}\n"
+    "    rows = Transpose(t) {perm=[0, 2, 1]}\n"
+    "    image = Reshape(rows, to_image)\n"
+    "    a1 = Conv(image, w, s) {strides=[2, 2]}\n"
+    "    a2 = Reshape(a1, to_rows)\n"
+    "    a = Transpose(a2) {perm=[0, 2, 1]}\n"
+    "    b = Conv(x, w, s) {strides=[2, 2]}\n"
+    "    c1 = Conv(image, w, s) {strides=[2, 2], pads=[1, 1, 0, 0]}\n"
+    "    c2 = Reshape(c1, to_rows)\n"
+    "    c = Transpose(c2) {perm=[0, 2, 1]}\n"
+    "    d = Conv(x, w, s) {strides=[2, 2], pads=[1, 1, 0, 0]}\n"
+    "    e1 = Conv(image, one)\n"
+    "    e2 = Reshape(e1, to_rows)\n"
+    "    e = Transpose(e2) {perm=[0, 2, 1]}\n"
+    "    f = Conv(x, one)\n"
+    "    h = Conv(x, v, s) {strides=[2, 2], pads=[1, 1, 0, 0]}\n"
+    "}\n";
+
+START_TEST(windows_are_multiplied_where_they_lie)
+{
+    LowerCase c;
+    case_open(&c, windows);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(count_steps(c.plan, "unfold"), 4);
+    case_run(&c, 2);
+    check_layouts_agree(c.out[0], c.out[1], 2);
+    check_layouts_agree(c.out[2], c.out[3], 6);
+    check_layouts_agree(c.out[4], c.out[5], 15);
+    ck_assert_mem_eq(c.out[3], c.out[6], 24 * sizeof(float));
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/layout");
     TCase *tcase = tcase_create("layouts");
     tcase_add_test(tcase, tokens_are_convolved_where_they_lie);
     tcase_add_test(tcase, tokens_are_normalised_where_they_lie);
+    tcase_add_test(tcase, windows_are_multiplied_where_they_lie);
     suite_add_tcase(suite, tcase);
     return suite;
 }

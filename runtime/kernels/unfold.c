@@ -1,0 +1,128 @@
+#include "runtime/kernels/conv_unfold.h"
+
+/* The windows of a convolution as rows of a matrix. A window is taken in pieces: the taps along the
+ * last axis, each of one element (planes) or of all channels. */
+
+/* Elements that are moved at once when a piece is shorter: what is too much is overwritten by the
+ * next piece, so it is done where there is room behind, in the source and in the call's rows. */
+enum { AT_ONCE = 16 };
+
+typedef struct Pieces {
+    int64_t tap;      /* elements of a tap */
+    int64_t step;     /* from tap to tap in x */
+    int64_t n;        /* taps of a piece */
+    int64_t size;     /* elements of a piece */
+    int64_t channels; /* of which each has pieces of its own */
+    int is_run;       /* the taps of a piece lie one after the other in x, too */
+} Pieces;
+
+static Pieces pieces_of(const VfkConvParams *params)
+{
+    Pieces p = {.tap = params->channels_last ? params->in_channels : 1,
+                .step = params->x_step[4] * params->dilation[2],
+                .n = params->kernel[2],
+                .channels = params->channels_last ? 1 : params->in_channels};
+    p.size = p.n * p.tap;
+    p.is_run = p.step == p.tap || p.n == 1;
+    return p;
+}
+
+/* Rows of the windows of an output row: their offsets in x, at column 0, or OUTSIDE. */
+typedef struct Rows {
+    int64_t n;
+    int64_t at[VFK_UNFOLD_ROWS];
+} Rows;
+
+#define OUTSIDE INT64_MIN
+
+static void rows_of(const VfkConvParams *params, int64_t d, int64_t h, Rows *rows)
+{
+    const int64_t out[2] = {d, h};
+    rows->n = params->kernel[0] * params->kernel[1];
+    for (int64_t k = 0; k < rows->n; k++) {
+        const int64_t position[2] = {k / params->kernel[1], k % params->kernel[1]};
+        int64_t offset = 0;
+        int inside = 1;
+        for (int axis = 0; axis < 2; axis++) {
+            const int64_t at = out[axis] * params->stride[axis] +
+                               position[axis] * params->dilation[axis] - params->pad[axis];
+            inside &= at >= 0 && at < params->in_dim[axis];
+            offset += at * params->x_step[2 + axis];
+        }
+        rows->at[k] = inside ? offset : OUTSIDE;
+    }
+}
+
+/* Taps [*begin, *end) of a piece of output column `w` that are inside. */
+static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, int64_t *end)
+{
+    vfk_inside(0, params->kernel[2], params->dilation[2],
+               w * params->stride[2] - params->pad[2], params->in_dim[2], begin, end);
+}
+
+#define UNFOLD(dtype, T) \
+    static void piece_##dtype(const Pieces *p, const T *x, int64_t at, const int64_t inside[2], \
+                              T *to) \
+    { \
+        const int64_t begin = inside[0], end = inside[1]; \
+        memset(to, 0, (size_t)(begin * p->tap) * sizeof(T)); \
+        if (p->is_run && begin < end) { \
+            memcpy(to + begin * p->tap, x + (at + begin * p->step), \
+                   (size_t)((end - begin) * p->tap) * sizeof(T)); \
+        } \
+        for (int64_t t = begin; !p->is_run && t < end; t++) { \
+            memcpy(to + t * p->tap, x + (at + t * p->step), (size_t)p->tap * sizeof(T)); \
+        } \
+        memset(to + end * p->tap, 0, (size_t)((p->n - end) * p->tap) * sizeof(T)); \
+    } \
+    /* The matrix row of output column `w`. The image ends at x_end, and elements of the unit at \
+     * `room`. */ \
+    static void pixel_##dtype(const VfkConvParams *params, const Pieces *p, const Rows *rows, \
+                              const T *x, const T *x_end, int64_t w, T *to, const T *room) \
+    { \
+        const int64_t column = (w * params->stride[2] - params->pad[2]) * params->x_step[4]; \
+        const int64_t depth = p->size * p->channels * rows->n; \
+        int64_t inside[2]; \
+        inner_taps(params, w, &inside[0], &inside[1]); \
+        const int is_short = p->is_run && p->size <= AT_ONCE && inside[0] == 0 && \
+                             inside[1] == p->n && room - to >= depth + AT_ONCE; \
+        for (int64_t c = 0; c < p->channels; c++, x += params->x_step[1]) { \
+            for (int64_t k = 0; k < rows->n; k++, to += p->size) { \
+                if (rows->at[k] == OUTSIDE) { \
+                    memset(to, 0, (size_t)p->size * sizeof(T)); \
+                    continue; \
+                } \
+                const int64_t at = rows->at[k] + column; \
+                if (is_short && x_end - x - at >= AT_ONCE) { \
+                    memcpy(to, x + at, AT_ONCE * sizeof(T)); \
+                } else { \
+                    piece_##dtype(p, x, at, inside, to); \
+                } \
+            } \
+        } \
+    } \
+    void VFK_FN(unfold, dtype)(const VfkArgs *args) \
+    { \
+        const VfkConvParams *params = args->params; \
+        const Pieces p = pieces_of(params); \
+        const int64_t width = params->out_dim[2]; \
+        const int64_t lines = params->out_dim[0] * params->out_dim[1]; \
+        const int64_t depth = params->in_channels * vfk_volume(params->kernel); \
+        const T *room = (const T *)args->out[0] + args->end * width * depth; \
+        int64_t last = (params->in_channels - 1) * params->x_step[1]; \
+        for (int axis = 0; axis < 3; axis++) { \
+            last += (params->in_dim[axis] - 1) * params->x_step[2 + axis]; \
+        } \
+        for (int64_t u = args->begin; u < args->end; u++) { \
+            const T *x = (const T *)args->in[0] + u / lines * params->x_step[0]; \
+            T *to = (T *)args->out[0] + u * width * depth; \
+            Rows rows; \
+            rows_of(params, u % lines / params->out_dim[1], u % params->out_dim[1], &rows); \
+            for (int64_t w = 0; w < width; w++, to += depth) { \
+                pixel_##dtype(params, &p, &rows, x, x + last + 1, w, to, room); \
+            } \
+        } \
+    }
+
+UNFOLD(b4, uint32_t)
+UNFOLD(b8, uint64_t)

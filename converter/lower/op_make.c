@@ -323,14 +323,26 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
     return vf_low_emit(cx, &emit, err);
 }
 
+static bool pads_nothing(const VfLowValue *x, const VfType *result, const int64_t *begin)
+{
+    for (int32_t i = 0; i < x->rank; i++)
+        if (begin[i] != 0 || result->dims[i].k != x->dims[i])
+            return false;
+    return true;
+}
+
 VfStatus vf_lower_pad(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x, *out, *fill = call->opset >= 11 ? vf_low_in(call, 2) : NULL;
     int64_t begin[VFK_MAX_RANK] = {0};
     PadMode mode;
-    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
     VF_TRY(pad_mode(call, &mode, err));
     VF_TRY(pad_begins(cx, call, begin, err));
+    if (pads_nothing(call->in[0], &call->fact[0].type, begin)) {
+        call->out[0] = call->in[0];
+        return VF_OK;
+    }
+    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     if (call->opset < 11 && vf_node_float(call->node, "value") != 0)
         VF_TRY(vf_low_scalar(cx, x->dtype, vf_node_float(call->node, "value"), &fill, err));
@@ -346,9 +358,5 @@ VfStatus vf_lower_pad(VfLower *cx, VfLowCall *call, VfErr *err)
             table[at] = pad_source(mode, k - begin[i], x->dims[i]);
             table[at] *= table[at] == VFK_INDEX_FILL ? 1 : x->stride[i];
         }
-    if (out->rank == 0) {
-        call->out[0] = x;
-        return VF_OK;
-    }
     return vf_low_index_copy(cx, x, table, fill, out, err);
 }

@@ -152,28 +152,31 @@ static inline float vfk_sigmoid(float x)
     return x != x ? x : y;
 }
 
-/* x Phi(x). The lower tail of the normal distribution is exp of a polynomial in |x|, which keeps
- * small results accurate where 1 + erf would cancel. From 16 on exp gives 0. */
+/* x Phi(x). The lower tail of the normal distribution is 1 / (2 (1 + p)^8) with a polynomial p in
+ * |x|, which keeps small results accurate where 1 + erf would cancel. p grows without end, so the
+ * tail ends in 0. (1 + p)^2 - 1 is computed as p (p + 2), which does not round p's last bits away.
+ */
 static inline float vfk_gelu(float x)
 {
     float a = fabsf(x);
-    a = a > 20.0f ? 20.0f : a;
-    float z = a * a;
-    float even = 8.55187388e-09f;
-    even = even * z + 4.24085692e-06f;
-    even = even * z + 0.000120791352f;
-    even = even * z + -0.0050204033f;
-    even = even * z + 0.318254888f;
-    even = even * z + 0.693147004f;
-    float odd = -2.92602948e-07f;
-    odd = odd * z + -3.26520021e-05f;
-    odd = odd * z + 0.000158892348f;
-    odd = odd * z + 0.0364975706f;
-    odd = odd * z + 0.797891736f;
-    float g = odd * a + even;
-    float tail = vfk_exp(-g);
-    float y = x * (x < 0.0f ? tail : 1.0f - tail);
-    return x != x ? x : y;
+    float p = 4.41456982e-10f;
+    p = p * a + -1.24626531e-08f;
+    p = p * a + 1.67081723e-07f;
+    p = p * a + -1.30776766e-06f;
+    p = p * a + 6.75124738e-06f;
+    p = p * a + -2.23968418e-05f;
+    p = p * a + 5.54104809e-05f;
+    p = p * a + -5.45458752e-05f;
+    p = p * a + 0.000333731179f;
+    p = p * a + 0.000771458319f;
+    p = p * a + 0.00870767422f;
+    p = p * a + 0.0447557122f;
+    p = p * a + 0.0997360423f;
+    p = p * a;
+    p = p * (p + 2.0f);
+    float fourth = p * (p + 2.0f) + 1.0f;
+    float tail = 0.5f / (fourth * fourth);
+    return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
 /* x (1 + tanh u) / 2 = x sigmoid(2u), which does not cancel for negative u. */

@@ -140,6 +140,26 @@ START_TEST(windows_are_multiplied_where_they_lie)
 }
 END_TEST
 
+/* Exporters pad to whole windows also where nothing is missing. */
+START_TEST(a_pad_of_nothing_is_no_step)
+{
+    LowerCase c;
+    case_open(&c, "model opset=17\n"
+                  "graph g (x: f32[1, 2, 3] = f32[1, 2, 3] {1, 2, 3, 4, 5, 6}) -> "
+                  "(y: f32[1, 2, 3]) {\n"
+                  "    none = const i64[6] {0, 0, 0, 0, 0, 0}\n"
+                  "    want_y = const f32[1, 2, 3] {-1, -2, -3, -4, -5, -6}\n"
+                  "    p = Pad(x, none)\n"
+                  "    y = Neg(p)\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(c.plan->n_step, 1);
+    case_run(&c, 1);
+    case_compare(&c, "a pad of nothing");
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/layout");
@@ -147,6 +167,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, tokens_are_convolved_where_they_lie);
     tcase_add_test(tcase, tokens_are_normalised_where_they_lie);
     tcase_add_test(tcase, windows_are_multiplied_where_they_lie);
+    tcase_add_test(tcase, a_pad_of_nothing_is_no_step);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,29 +1,28 @@
-/* Block sizes of the packed product, and the scratch they need. Internal to runtime/kernels. */
+/* Block sizes of the packed products, and the scratch they need. Internal to runtime/kernels. */
 #ifndef VFK_GEMM_SIZE_H
 #define VFK_GEMM_SIZE_H
 
 #include <stdint.h>
 
-/* Rows of a tile: 12 of 16 vector registers accumulate. KC x NC of b stays in the second-level
- * cache, a tile's panels in the first. The widest tile of any variant has 32 columns. */
-enum { GEMM_MR = 6, GEMM_KC = 256, GEMM_MC = 96, GEMM_NC = 512, GEMM_WIDEST = 32 };
+/* Columns of b lie in panels of one cache line; two panels are a group. KC steps of MC rows of a
+ * stay in the second-level cache. A row of a is held at a stride that every tile knows when it is
+ * compiled and that spreads the rows over the sets of the first-level cache. */
+enum {
+    GEMM_PANEL_BYTES = 64,
+    GEMM_KC = 768,
+    GEMM_MC = 224,
+    GEMM_STRIDE = GEMM_KC + 16
+};
 
-static inline int64_t gemm_round_up(int64_t x, int64_t step)
+/* Elements of a group of b, and of the rows of a, that scratch holds. */
+static inline int64_t gemm_b_elements(int64_t k, int64_t element_bytes)
 {
-    return (x + step - 1) / step * step;
+    return (k < GEMM_KC ? k : GEMM_KC) * 2 * GEMM_PANEL_BYTES / element_bytes;
 }
 
-/* Elements of packed b, and of packed a, for any variant; at most KC * NC and KC * MC. */
-static inline int64_t gemm_b_elements(int64_t n, int64_t k)
+static inline int64_t gemm_a_elements(int64_t m)
 {
-    int64_t width = n < GEMM_NC ? gemm_round_up(n, GEMM_WIDEST) : GEMM_NC;
-    return width * (k < GEMM_KC ? k : GEMM_KC);
-}
-
-static inline int64_t gemm_a_elements(int64_t m, int64_t k)
-{
-    int64_t height = m < GEMM_MC ? gemm_round_up(m, GEMM_MR) : GEMM_MC;
-    return height * (k < GEMM_KC ? k : GEMM_KC);
+    return (m < GEMM_MC ? m : GEMM_MC) * GEMM_STRIDE;
 }
 
 #endif

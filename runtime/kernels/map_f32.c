@@ -3,12 +3,6 @@
 
 #define MAP(op, expr) VFK_MAP(op, f32, float, expr)
 
-static inline float clamp01(float v)
-{
-    float t = v < 0.0f ? 0.0f : v;
-    return t > 1.0f ? 1.0f : t;
-}
-
 MAP(abs, fabsf(v))
 MAP(neg, -v)
 MAP(sign, v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v != v ? v : 0.0f)
@@ -40,13 +34,13 @@ MAP(silu, v * vfk_sigmoid(a * v))
 MAP(softplus, vfk_softplus(v))
 MAP(mish, vfk_mish(v))
 MAP(softsign, v / (1.0f + fabsf(v)))
-MAP(hard_swish, v * clamp01(v * (1.0f / 6.0f) + 0.5f))
+MAP(hard_swish, v * vfk_clamp01(v * (1.0f / 6.0f) + 0.5f))
 MAP(leaky_relu, v < 0.0f ? a * v : v)
 MAP(elu, v < 0.0f ? a * vfk_expm1_negative(v) : v)
 MAP(selu, b * (v > 0.0f ? v : a * vfk_expm1_negative(v)))
 MAP(celu, v < 0.0f ? a * vfk_expm1_negative(v / a) : v)
 MAP(thresholded_relu, v > a ? v : 0.0f)
-MAP(hard_sigmoid, clamp01(a * v + b))
+MAP(hard_sigmoid, vfk_clamp01(a * v + b))
 MAP(shrink, v < -a ? v + b : v > a ? v - b : 0.0f)
 MAP(affine, a * v + b)
 VFK_MAP_CLIP(f32, float, -INFINITY, INFINITY)

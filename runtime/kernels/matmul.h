@@ -104,7 +104,4 @@ size_t vfk_matmul_scratch_bytes(const VfkMatmulParams *params, size_t element_by
  * it starts threads of its own. Does nothing in a build without OpenBLAS. */
 void vfk_blas_single_thread(void);
 
-/* Whether OpenBLAS runs code made for machines with AVX; 0 in a build without OpenBLAS. */
-int vfk_blas_is_tuned(void);
-
 #endif

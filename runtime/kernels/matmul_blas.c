@@ -84,15 +84,3 @@ void vfk_blas_single_thread(void)
 {
     openblas_set_num_threads(1);
 }
-
-int vfk_blas_is_tuned(void)
-{
-    /* What OpenBLAS calls processors without AVX, which it also takes unknown ones for. */
-    static const char *const plain[] = {"Prescott", "Core2", "Penryn", "Nehalem", "Generic"};
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (strcmp(openblas_get_corename(), plain[i]) == 0) {
-            return 0;
-        }
-    }
-    return 1;
-}

@@ -4,16 +4,17 @@
 /* Scratch and block sizes that lowering asks for. This file is built once: they must not
  * depend on the instruction set. */
 
-/* Bytes of a product of up to m x n with k steps. Its terms are bounded by the block sizes. */
-static size_t gemm_bytes(int64_t m, int64_t n, int64_t k, size_t element_bytes)
+/* Bytes of a product of up to m rows with k steps. Its terms are bounded by the block sizes. */
+static size_t gemm_bytes(int64_t m, int64_t k, size_t element_bytes)
 {
-    return (size_t)(gemm_b_elements(n, k) + gemm_a_elements(m, k)) * element_bytes;
+    return (size_t)(gemm_b_elements(k, (int64_t)element_bytes) + gemm_a_elements(m)) *
+           element_bytes;
 }
 
 size_t vfk_matmul_scratch_bytes(const VfkMatmulParams *params, size_t element_bytes)
 {
     int64_t rows = vfk_min_i64(params->m, params->block_rows);
-    return gemm_bytes(rows, params->n, params->k, element_bytes);
+    return gemm_bytes(rows, params->k, element_bytes);
 }
 
 /* Terms of one output element. */
@@ -30,7 +31,7 @@ size_t vfk_conv_scratch_bytes(const VfkConvParams *params, size_t element_bytes)
         __builtin_mul_overflow(unfolded, element_bytes, &unfolded)) {
         return SIZE_MAX;
     }
-    size_t product = gemm_bytes(params->out_channels, params->block_cols, depth, element_bytes);
+    size_t product = gemm_bytes(params->out_channels, depth, element_bytes);
     return unfolded > SIZE_MAX - product - 64 ? SIZE_MAX : (unfolded + 63) / 64 * 64 + product;
 }
 

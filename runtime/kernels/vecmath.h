@@ -32,6 +32,12 @@ static inline float vfk_with_sign(float x, float sign)
     return vfk_from_bits((vfk_bits(x) & 0x7fffffffu) | (vfk_bits(sign) & 0x80000000u));
 }
 
+static inline float vfk_clamp01(float x)
+{
+    float t = x < 0.0f ? 0.0f : x;
+    return t > 1.0f ? 1.0f : t;
+}
+
 /* exp: x = n ln 2 + r, |r| <= 0.3466. Adding and subtracting 1.5 * 2^23 rounds to an integer,
  * whose bits are the low bits of the sum. The power of two is applied in two factors, so that
  * results below the smallest normal number are rounded once and overflow is at the right place. */

@@ -1,0 +1,112 @@
+/* Products with a constant matrix, packed once, and what is usually done to their result.
+ *
+ *   c = act(alpha * (a b) + bias) * scale + add
+ *
+ * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL; out: c.
+ *
+ *   linear_f32   variants ref and per instruction set; fma3 and fma4, the same with fused
+ *                multiply-adds in the sums
+ *   pack_f32     packs b. in: b; out: vfk_packed_elements floats, 64-byte aligned. Units: panels
+ *
+ * Rows may have several axes, each with its own stride in a, c and add: heads, windows and images
+ * that a transpose rearranges need no copy. Along n, c and add have unit stride. c overlaps no
+ * operand.
+ *
+ * Sums have the bits of matmul_f32 of the same variant, and the rest is done in the order of the
+ * formula, each operation rounded as by the kernel of its own: one step gives the bits of many.
+ *
+ * Packed b: panels of VFK_PANEL columns, one after the other, k rows of VFK_PANEL elements each;
+ * the last panel is filled up with zeros.
+ *
+ * Units: blocks of rows times groups of VFK_GROUP columns, the groups of a block together. Both
+ * sizes follow from the shape alone, so results do not depend on threads.
+ */
+#ifndef VFK_LINEAR_H
+#define VFK_LINEAR_H
+
+#include "runtime/kernels/gemm_size.h"
+#include "runtime/kernels/kernel.h"
+
+enum { VFK_PANEL = GEMM_PANEL_BYTES / 4, VFK_GROUP = 2 * VFK_PANEL };
+
+/* What is done to alpha * (a b) + bias; the names of map.h. */
+typedef enum VfkAct {
+    VFK_ACT_NONE,
+    VFK_ACT_RELU,
+    VFK_ACT_GELU,
+    VFK_ACT_GELU_TANH,
+    VFK_ACT_SILU, /* x sigmoid(act_alpha x) */
+    VFK_ACT_SIGMOID,
+    VFK_ACT_TANH,
+    VFK_ACT_HARD_SWISH,
+    VFK_ACT_MISH,
+    VFK_ACT_COUNT
+} VfkAct;
+
+typedef struct VfkLinearParams {
+    int64_t n; /* columns of b */
+    int64_t k; /* rows of b */
+    int64_t rank;
+    int64_t dim[VFK_MAX_RANK]; /* axes of the rows, outermost first; rank 0: one row */
+    int64_t a_step[VFK_MAX_RANK];
+    int64_t c_step[VFK_MAX_RANK];
+    int64_t add_step[VFK_MAX_RANK]; /* 0 where broadcast */
+    int64_t a_col; /* elements from one step of k to the next in a: 1 is fastest */
+    int64_t act;   /* VfkAct */
+    double alpha;
+    double act_alpha;
+} VfkLinearParams;
+
+/* in: b; element (p, j) at p * row + j * col. */
+typedef struct VfkPackParams {
+    int64_t k;
+    int64_t n;
+    int64_t row;
+    int64_t col;
+} VfkPackParams;
+
+static inline int64_t vfk_linear_rows(const VfkLinearParams *params)
+{
+    int64_t rows = 1;
+    for (int64_t i = 0; i < params->rank; i++) {
+        rows *= params->dim[i];
+    }
+    return rows;
+}
+
+/* Rows of a unit when there are `rows` in all: at most GEMM_MC, shared evenly. */
+static inline int64_t vfk_linear_block_rows(int64_t rows)
+{
+    int64_t blocks = rows > 0 ? (rows + GEMM_MC - 1) / GEMM_MC : 1;
+    return rows > 0 ? (rows + blocks - 1) / blocks : 1;
+}
+
+static inline int64_t vfk_linear_groups(const VfkLinearParams *params)
+{
+    return (params->n + VFK_GROUP - 1) / VFK_GROUP;
+}
+
+static inline int64_t vfk_linear_units(const VfkLinearParams *params)
+{
+    int64_t rows = vfk_linear_rows(params), block = vfk_linear_block_rows(rows);
+    return (rows + block - 1) / block * vfk_linear_groups(params);
+}
+
+static inline int64_t vfk_pack_units(const VfkPackParams *params)
+{
+    return (params->n + VFK_PANEL - 1) / VFK_PANEL;
+}
+
+/* Floats of packed b; k and n are such that this does not overflow. */
+static inline int64_t vfk_packed_elements(int64_t k, int64_t n)
+{
+    return (n + VFK_PANEL - 1) / VFK_PANEL * VFK_PANEL * k;
+}
+
+static inline size_t vfk_linear_scratch_bytes(const VfkLinearParams *params)
+{
+    int64_t block = vfk_linear_block_rows(vfk_linear_rows(params));
+    return (size_t)gemm_a_elements(block) * sizeof(float);
+}
+
+#endif

@@ -103,10 +103,10 @@ static inline int64_t vfk_packed_elements(int64_t k, int64_t n)
     return (n + VFK_PANEL - 1) / VFK_PANEL * VFK_PANEL * k;
 }
 
+/* More rows never need less, though their units may be smaller. */
 static inline size_t vfk_linear_scratch_bytes(const VfkLinearParams *params)
 {
-    int64_t block = vfk_linear_block_rows(vfk_linear_rows(params));
-    return (size_t)gemm_a_elements(block) * sizeof(float);
+    return (size_t)gemm_a_elements(vfk_linear_rows(params)) * sizeof(float);
 }
 
 #endif

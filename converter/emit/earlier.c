@@ -18,7 +18,9 @@ typedef struct Earlier {
 
 static bool is_built(const char *path)
 {
-    static const char *const built[] = {"executor", "executor-blas", "build", "build-blas"};
+    static const char *const built[] = {"executor",  "executor-blas",  "executor-fma",
+                                        "executor-blas-fma", "build", "build-blas",
+                                        "build-fma", "build-blas-fma"};
     for (size_t i = 0; i < sizeof built / sizeof *built; i++)
         if (strcmp(path, built[i]) == 0)
             return true;

@@ -42,12 +42,12 @@ static bool has_blas(const VfEmitSet *kernels)
 static const char makefile_head[] =
     "# make           builds ./executor\n"
     "%s"
+    "# make FMA=1     builds ./executor-fma, which fuses the additions of matrix products with\n"
+    "#                their multiplications, as vitfold run does where the machine can\n"
     "# make CC=clang CFLAGS=-O2   another compiler, other flags\n"
     "#\n"
     "# Results are the same bits with any compiler that does IEEE arithmetic as written: FLOATS\n"
-    "# keeps it from fusing multiplications with additions. FLOATS=-ffp-contract=fast is faster "
-    "on\n"
-    "# machines that can fuse; results then differ by rounding.\n"
+    "# keeps it from fusing multiplications with additions of its own accord.\n"
     "CC = cc\n"
     "CFLAGS = -O3 -march=native $(JAM)\n"
     "FLOATS = -ffp-contract=off -fno-math-errno -fno-trapping-math\n"
@@ -65,7 +65,7 @@ static const char makefile_tail[] =
     "\t$(CC) -std=c11 -I. $(CFLAGS) $(FLOATS) $(DEFINES) -MMD -c -o $@ $<\n\n"
     "-include $(OBJECTS:.o=.d)\n\n"
     "clean:\n"
-    "\trm -rf build build-blas executor executor-blas\n\n"
+    "\trm -rf build build-blas build-fma build-blas-fma executor executor-*\n\n"
     ".PHONY: clean\n";
 
 void vf_emit_makefile(const VfEmitProgram *program, int32_t n, const VfEmitSet *kernels,
@@ -98,5 +98,8 @@ void vf_emit_makefile(const VfEmitProgram *program, int32_t n, const VfEmitSet *
             "LDLIBS = $(shell pkg-config --libs openblas 2>/dev/null || echo -lopenblas) -lm\n"
             "endif\n");
     }
+    vf_text_string(text, "\nifdef FMA\n"
+                         "PROGRAM := $(PROGRAM)-fma\nBUILD := $(BUILD)-fma\n"
+                         "DEFINES += -DVFK_FMA\nendif\n");
     vf_text_string(text, makefile_tail);
 }

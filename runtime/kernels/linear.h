@@ -4,7 +4,7 @@
  *
  * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL; out: c.
  *
- *   linear_f32   variants ref and per instruction set; fma3 and fma4, the same with fused
+ *   linear_f32   variants ref and per instruction set; fma3, fma4 and neon, the same with fused
  *                multiply-adds in the sums
  *   pack_f32     packs b. in: b; out: vfk_packed_elements floats, 64-byte aligned. Units: panels
  *

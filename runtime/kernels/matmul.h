@@ -3,9 +3,9 @@
  * For every batch index,  C = alpha * op(A) op(B) + beta * bias,  with op(A) m x k, op(B) k x n.
  * in: a, b, bias (may be NULL); out: c.
  *
- *   matmul_f32 matmul_f64          variants ref and per instruction set; fma3 and fma4, the same
- *                                  with fused multiply-adds; blas (OpenBLAS). fma3 and fma4 agree
- *                                  bit for bit with each other, but not with ref
+ *   matmul_f32 matmul_f64          variants ref and per instruction set; fma3, fma4 and neon, the
+ *                                  same with fused multiply-adds; blas (OpenBLAS). The fused ones
+ *                                  agree bit for bit with each other, but not with ref
  *   matmul_i32 i64 u8 u32 u64      wrapping; alpha, beta and bias are not read
  *   matmul_integer_A_B             A, B of {u8, i8}; VfkMatmulIntegerParams; c is i32. in: a, b,
  *                                  zero point of a, zero point of b (both may be NULL)

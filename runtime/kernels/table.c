@@ -16,7 +16,7 @@
 #define VFK_ROW_ONCE(op, dtype, source, params, flags)
 #define VFK_ROW_BLAS(op, dtype, source, params, flags)
 #define VFK_ROW_FMA(op, dtype, source, params, flags) \
-    VfkFn VFK_PASTE(op, dtype, fma3), VFK_PASTE(op, dtype, fma4);
+    VfkFn VFK_PASTE(op, dtype, fma3), VFK_PASTE(op, dtype, fma4), VFK_PASTE(op, dtype, neon);
 #define VFK_ROW(op, dtype, source, params, flags) \
     VfkFn VFK_PASTE(op, dtype, v3), VFK_PASTE(op, dtype, v4);
 #include "runtime/kernels/kernels.def"
@@ -29,6 +29,11 @@
 #define ENTRY_V3(...) ENTRY(__VA_ARGS__)
 #else
 #define ENTRY_V3(...)
+#endif
+#ifdef VFK_HAVE_NEON
+#define ENTRY_NEON(...) ENTRY(__VA_ARGS__)
+#else
+#define ENTRY_NEON(...)
 #endif
 #ifdef VFK_HAVE_V4
 #define ENTRY_V4(...) ENTRY(__VA_ARGS__)
@@ -44,7 +49,8 @@ static const VfkKernel kernel[] = {
     ENTRY_V4(op, dtype, v4, source, params, flags)
 #define VFK_ROW_FMA(op, dtype, source, params, flags) \
     ENTRY_V3(op, dtype, fma3, source, params, flags) \
-    ENTRY_V4(op, dtype, fma4, source, params, flags)
+    ENTRY_V4(op, dtype, fma4, source, params, flags) \
+    ENTRY_NEON(op, dtype, neon, source, params, flags)
 #ifdef VFK_HAVE_BLAS
 #define VFK_ROW_BLAS(op, dtype, source, params, flags) ENTRY(op, dtype, blas, source, params, flags)
 #else
@@ -91,7 +97,7 @@ static int variant_rank(const char *variant)
         const char *name;
         int rank;
     } all[] = {{"ref", 1},           {"v3", v3 ? 2 : 0},   {"v4", v4 ? 3 : 0},
-               {"fma3", v3 ? 5 : 0}, {"fma4", v4 ? 6 : 0}, {"blas", 4}};
+               {"fma3", v3 ? 5 : 0}, {"fma4", v4 ? 6 : 0}, {"neon", 5},          {"blas", 4}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (strcmp(variant, all[i].name) == 0) {
             return all[i].rank;

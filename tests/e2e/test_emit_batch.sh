@@ -113,6 +113,14 @@ if echo 'int main(void) { return 0; }' | gcc -x c - -lopenblas -o blas 2>/dev/nu
     cmp ln_16/blas.npy again/blas.npy || fail "OpenBLAS"
 fi
 
+# With fused additions: the bits of a plain run, on machines that fuse.
+if grep -qw fma /proc/cpuinfo && grep -qw avx2 /proc/cpuinfo; then
+    build ln_16 gcc '-O2 -march=native' FMA=1
+    "$vitfold" run "$ln" --input image=ln_16/sample/in_0.npy --output-dir . >/dev/null
+    (cd ln_16 && ./executor-fma --in image=sample/in_0.npy --expect logits=../logits.npy) >out 2>&1
+    grep -q 'equal to the bit' out || fail "fused additions: $(cat out)"
+fi
+
 # Ranges that are none.
 # usage WORDS options
 usage() {

@@ -1,5 +1,5 @@
 /* Numbers of steps that are no linear functions of the batch, but are computed from others that
- * are: the blocks that matrix products are cut into. Emitted code calls the function of the
+ * are: the blocks that products are cut into. Emitted code calls the function of the
  * kernel's header that lowering called.
  */
 #ifndef VF_EMIT_DERIVED_H
@@ -11,9 +11,10 @@
 
 typedef struct VfEmitDerived {
     const char *params; /* name of the struct */
-    const char *field;  /* that is computed */
+    const char *field;  /* that is computed, or NULL: only the units are */
     const char *code;   /* that computes it, for a struct called `params` */
     const char *units;  /* the expression of the step's units */
+    bool (*is_right)(const VfPlanStep *step); /* see below */
 } VfEmitDerived;
 
 /* The row for a kernel, or NULL. */

@@ -154,11 +154,12 @@ static void print_local_params(const Steps *cx, int32_t number)
 {
     const VfkKernel *kernel = step_of(cx, number)->kernel;
     const VfEmitDerived *derived = vf_emit_derived(kernel);
-    vf_text_printf(cx->text, "        %s%s params = ", derived == NULL ? "const " : "",
+    bool has_code = derived != NULL && derived->code != NULL;
+    vf_text_printf(cx->text, "        %s%s params = ", has_code ? "" : "const ",
                    kernel->params);
     vf_emit_params(cx->range, number, "        ", cx->text);
     vf_text_string(cx->text, ";\n");
-    if (derived != NULL)
+    if (has_code)
         vf_text_printf(cx->text, "        %s\n", derived->code);
 }
 

@@ -51,6 +51,8 @@ bool vf_low_is_dense(const VfLowValue *value);
 VfStatus vf_low_dense(VfLower *cx, VfLowValue *value, VfLowValue **out, VfErr *err);
 /* Give a value that is only known a place among the weights. */
 VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err);
+/* A further weight of the plan, with its data; the reference in `weight` is not read. */
+VfStatus vf_low_add_weight(VfLower *cx, const VfPlanTensor *weight, int32_t *buffer, VfErr *err);
 /* `value` in another dtype; itself if it is that already. */
 VfStatus vf_low_cast(VfLower *cx, VfLowValue *value, VfDtype dtype, VfLowValue **out, VfErr *err);
 /* Write `of` (any strides) into `to` (any strides), same dims. */

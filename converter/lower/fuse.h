@@ -28,6 +28,8 @@ typedef struct VfFuse {
     VfFuseUse **use;              /* by step: its operands, then its results */
     size_t n_buffer, cap_reader, cap_writer;
     size_t n_fused;
+    struct VfFusePack *pack; /* packed so far */
+    size_t n_pack, cap_pack;
 } VfFuse;
 
 /* `step` is there. Edits with vf_fuse_replace; no match is VF_OK. */

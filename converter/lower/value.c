@@ -127,6 +127,16 @@ static VfStatus weight_data(VfLower *cx, const VfTensor *tensor, const void **da
     return VF_OK;
 }
 
+VfStatus vf_low_add_weight(VfLower *cx, const VfPlanTensor *weight, int32_t *buffer, VfErr *err)
+{
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->weight, &cx->cap_weight, cx->n_weight + 1,
+                         sizeof *cx->weight, err));
+    VfPlanTensor *own = &cx->weight[cx->n_weight];
+    *own = *weight;
+    own->ref = (VfPlanRef){VF_SPACE_WEIGHT, (int32_t)cx->n_weight, 0};
+    return add_buffer(cx, VF_SPACE_WEIGHT, (int32_t)cx->n_weight++, weight->bytes, buffer, err);
+}
+
 VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err)
 {
     if (value->buffer != LOW_NO_BUFFER)
@@ -141,16 +151,11 @@ VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err)
     if (tensor == NULL || tensor->dtype == VF_STRING)
         return vf_fail(err, VF_UNSUPPORTED, "a value of %s cannot be an operand of a kernel",
                        tensor == NULL ? "no tensor kind" : "strings");
-    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->weight, &cx->cap_weight, cx->n_weight + 1,
-                         sizeof *cx->weight, err));
-    VfPlanTensor *w = &cx->weight[cx->n_weight];
-    *w = (VfPlanTensor){.name = value->name, .dtype = value->dtype, .rank = value->rank,
-                        .dims = value->dims, .bytes = tensor->bytes,
-                        .ref = {VF_SPACE_WEIGHT, (int32_t)cx->n_weight, 0}};
-    VF_TRY(weight_data(cx, tensor, &w->data, err));
-    w->is_made = w->data != tensor->data || tensor->storage == VF_STORAGE_ARENA;
-    return add_buffer(cx, VF_SPACE_WEIGHT, (int32_t)cx->n_weight++, tensor->bytes, &value->buffer,
-                      err);
+    VfPlanTensor weight = {.name = value->name, .dtype = value->dtype, .rank = value->rank,
+                           .dims = value->dims, .bytes = tensor->bytes};
+    VF_TRY(weight_data(cx, tensor, &weight.data, err));
+    weight.is_made = weight.data != tensor->data || tensor->storage == VF_STORAGE_ARENA;
+    return vf_low_add_weight(cx, &weight, &value->buffer, err);
 }
 
 bool vf_low_is_dense(const VfLowValue *value)

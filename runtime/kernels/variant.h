@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/kernels/attention.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/cast.h"
 #include "runtime/kernels/conv.h"

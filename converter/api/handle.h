@@ -51,7 +51,7 @@ struct VitfoldReport {
     VfText out;
     VfJson json;
     VfBytes text, document;
-    VfBytes svg, recipe, html; /* empty where there is none */
+    VfBytes svg, recipe, html, trace; /* empty where there is none */
 };
 
 /* --- report.c --- */

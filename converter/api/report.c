@@ -64,6 +64,12 @@ const char *vitfold_report_svg(const VitfoldReport *report, size_t *size)
     return report->svg.data;
 }
 
+const char *vitfold_report_trace(const VitfoldReport *report, size_t *size)
+{
+    *size = report->trace.size;
+    return report->trace.data;
+}
+
 const char *vitfold_report_html(const VitfoldReport *report, size_t *size)
 {
     *size = report->html.size;

@@ -199,21 +199,29 @@ static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
     VF_TRY(check_names(model->ir->graph, in, session->arena, err));
     VF_TRY(lower_session(model, in, lowering, session, err));
     VF_TRY(place_tensors(session, model->ir->graph, in, err));
-    session->pool = vf_pool_new(thread_count(n_thread));
+    if (!session->is_pool_lent)
+        session->pool = vf_pool_new(thread_count(n_thread));
     if (session->pool == NULL)
         return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads", thread_count(n_thread));
     return vf_run_new(session->plan, session->pool, &session->run, err);
 }
 
+/* The session is empty, or holds the pool that it is lent. */
 static VfStatus open_or_close(const VitfoldModel *model, const VitfoldData *in,
                               const VfLowerOptions *lowering, int n_thread, VfSession *session,
                               VfErr *err)
 {
-    *session = (VfSession){0};
     VfStatus status = open_session(model, in, lowering, n_thread, session, err);
     if (status != VF_OK)
         vf_session_close(session);
     return status;
+}
+
+static VfLowerOptions lower_options(const VitfoldModel *model, const VitfoldRunOptions *o)
+{
+    return (VfLowerOptions){.save_all = o->save_all != 0, .reference = o->reference != 0,
+                            .no_fuse = o->no_fuse != 0, .lists = o->lists != 0,
+                            .max_arena_bytes = model->max_memory};
 }
 
 VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in,
@@ -222,10 +230,19 @@ VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *i
 {
     static const VitfoldRunOptions defaults;
     const VitfoldRunOptions *o = options == NULL ? &defaults : options;
-    VfLowerOptions lowering = {.save_all = o->save_all != 0, .reference = o->reference != 0,
-                               .no_fuse = o->no_fuse != 0, .lists = o->lists != 0, .n_keep = n,
-                               .keep = keep, .max_arena_bytes = model->max_memory};
+    VfLowerOptions lowering = lower_options(model, o);
+    lowering.n_keep = n;
+    lowering.keep = keep;
+    *session = (VfSession){0};
     return open_or_close(model, in, &lowering, o->n_thread, session, err);
+}
+
+VfStatus vf_session_open_on(VfPool *pool, const VitfoldModel *model, const VitfoldData *in,
+                            const VitfoldRunOptions *options, VfSession *session, VfErr *err)
+{
+    VfLowerOptions lowering = lower_options(model, options);
+    *session = (VfSession){.pool = pool, .is_pool_lent = pool != NULL};
+    return open_or_close(model, in, &lowering, options->n_thread, session, err);
 }
 
 VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
@@ -250,7 +267,7 @@ void vf_session_close(VfSession *session)
 {
     if (session->run != NULL)
         vf_run_free(session->run);
-    if (session->pool != NULL)
+    if (!session->is_pool_lent)
         vf_pool_free(session->pool);
     vf_plan_free(session->plan);
     vf_arena_free(session->arena);

@@ -11,6 +11,7 @@ typedef struct VfSession {
     VfArena *arena;
     VfPlan *plan;
     VfPool *pool;
+    bool is_pool_lent;
     VfRun *run;
     const void **in; /* what the plan's inputs read */
     void **out;      /* memory of the outputs, filled by a run; in the session's arena */
@@ -26,6 +27,11 @@ VfStatus vf_session_plan(const VitfoldModel *model, const VitfoldData *in,
  * line each. The session reads `in` at each run. Nothing is left open after a failure. */
 VfStatus vf_session_open(const VitfoldModel *model, const VitfoldData *in,
                          const VitfoldRunOptions *options, VfSession *session, VfErr *err);
+
+/* The same on the threads of `pool`, which must outlive the session; on threads of its own if it is
+ * NULL. */
+VfStatus vf_session_open_on(VfPool *pool, const VitfoldModel *model, const VitfoldData *in,
+                            const VitfoldRunOptions *options, VfSession *session, VfErr *err);
 
 /* The same, with further outputs: `n` values of the main graph (VfLowerOptions). */
 VfStatus vf_session_open_keeping(const VitfoldModel *model, const VitfoldData *in,

@@ -194,17 +194,6 @@ VITFOLD_API int vitfold_validate(VitfoldModel *model, const VitfoldData *in,
                                  const VitfoldRunOptions *options, VitfoldReport **report,
                                  VitfoldError *error);
 
-typedef struct VitfoldBenchOptions {
-    VitfoldRunOptions run;
-    int64_t n_warmup, n_repeat; /* 0: 3 and 20 */
-    int per_node;               /* a table of the costliest nodes */
-} VitfoldBenchOptions;
-
-/* Latency of the model on `in`, beside the rate at which this machine multiplies matrices. */
-VITFOLD_API int vitfold_bench(const VitfoldModel *model, const VitfoldData *in,
-                              const VitfoldBenchOptions *options, VitfoldReport **report,
-                              VitfoldError *error);
-
 enum { VITFOLD_WEIGHTS_F32, VITFOLD_WEIGHTS_F16, VITFOLD_WEIGHTS_BF16 };
 
 typedef struct VitfoldEmitOptions {

@@ -1,9 +1,9 @@
-/* The part of the public C interface that tries models out on labelled data, and that searches: for
- * the pass and site that break a model, and for the sites that do not.
+/* The part of the public C interface that tries models out: for speed, on labelled data, and in
+ * search of the pass and site that break a model, and of the sites that do not.
  *
- * Each trial starts anew from the model's file and is measured against the original on the same
- * data. Rules for errors, options and reports are those of vitfold_report.h; vitfold.h includes
- * this header.
+ * Each trial of a search starts anew from the model's file and is measured against the original on
+ * the same data. Rules for errors, options and reports are those of vitfold_report.h; vitfold.h
+ * includes this header.
  */
 #ifndef VF_API_VITFOLD_TRIAL_H
 #define VF_API_VITFOLD_TRIAL_H
@@ -13,6 +13,28 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What is measured; of two, both run on the threads of the first. */
+typedef struct VitfoldBenchModel {
+    const VitfoldModel *model;
+    const VitfoldData *in;
+    VitfoldRunOptions run;
+} VitfoldBenchModel;
+
+typedef struct VitfoldBenchOptions {
+    int64_t n_warmup, n_repeat; /* 0: 3 and 20 */
+    int per_node;               /* what each operator and each node takes and reaches */
+    int trace;                  /* also vitfold_report_trace */
+} VitfoldBenchOptions;
+
+/* Latency of one model, or of two in turns and their ratio run by run; beside the rates at which
+ * the same threads multiply matrices and move memory. */
+VITFOLD_API int vitfold_bench(const VitfoldBenchModel *model, size_t n_model,
+                              const VitfoldBenchOptions *options, VitfoldReport **report,
+                              VitfoldError *error);
+
+/* The fastest run of each model as Chrome's trace events, if it was asked for; else NULL. */
+VITFOLD_API const char *vitfold_report_trace(const VitfoldReport *report, size_t *size);
 
 typedef struct VitfoldEvalOptions {
     VitfoldRunOptions run;

@@ -57,6 +57,8 @@ static const struct {
     {"eval " MODEL, 2, "eval needs --data"},
     {"eval " MODEL " --data @none.npz", 6, "none.npz"},
     {"eval " MODEL " --data " MODEL, 3, "cannot read"},
+    {"bench " MODEL " " OTHER " --beside unfused", 2, "two models, or one and --beside"},
+    {"bench " MODEL " --repeats 1 --trace " MODEL, 2, "named for two different files"},
     {"bench " MODEL " --repeats 0", 2, "option 'repeats': 0 is not within"},
     {"convert " MODEL, 2, "convert needs one output"},
     {"convert " MODEL " @o.onnx --passes nothing", 2, "unknown pass 'nothing'"},
@@ -108,7 +110,9 @@ static const struct {
     {"compare " MODEL " " OTHER " --per-node", "vitfold.compare.1", "nodes"},
     {"diff " MODEL " " OTHER, "vitfold.diff.1", "nodes"},
     {"eval " MODEL " --samples 70 --data " DATA, "vitfold.eval.1", "top1"},
-    {"bench " MODEL " --repeats 2 --per-node", "vitfold.bench.1", "p50_ms"},
+    {"bench " MODEL " --repeats 2 --per-node", "vitfold.bench.2", "models"},
+    {"bench " MODEL " " OTHER " --repeats 2", "vitfold.bench.2", "ratio"},
+    {"bench " MODEL " --beside unfused --repeats 2", "vitfold.bench.2", "ratio"},
     {"convert " MODEL " @o.onnx", "vitfold.convert.1", "after"},
 };
 

@@ -40,7 +40,8 @@ whole() {
 on_data() {
     report 0 convert "$1" "$work/same.onnx" --inputs "$2" --report "$work/$n.effect.json"
     report 0 run "$1" --inputs "$2"
-    report 0 bench "$1" --inputs "$2" --repeats 1 --warmup 1 --per-node
+    report 0 bench "$1" --inputs "$2" --repeats 1 --warmup 1 --per-node \
+        --trace "$work/$n.trace.json"
     report 0 compare "$1" "$1" --inputs "$2" --per-node
     report "0|1" compare "$1" "$work/out.onnx" --inputs "$2" --rtol 1e-9
     report "0|1" bisect "$1" --passes default,softmax-to-relu --inputs "$2" --metric rel \
@@ -67,6 +68,7 @@ report "0|1" bisect "$model" --passes softmax-to-relu --data "$mnist/test_500.np
 report "0|1" sensitivity "$model" --pass softmax-to-relu --data "$mnist/test_500.npz" --samples 64
 report 0 sensitivity "$model" --pass fuse-gelu --random 1
 report 0 convert "$model" "$work/checked.onnx" --check
+report 0 bench "$model" --beside reference --repeats 2 --warmup 1 --threads 2
 report 0 passes
 report 0 passes --operators
 report 0 passes progressive-norm --schedule 10

@@ -21,6 +21,15 @@ install(FILES ${PROJECT_SOURCE_DIR}/converter/report/recipe.rng
 file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/schemas/*.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vitfold/schemas)
 
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/completion/vitfold.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME vitfold)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/completion/_vitfold
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/completion/vitfold.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # Both package files find the rest from where they stand, so an installed tree can be moved.
 set(VITFOLD_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH VITFOLD_PC_TO_PREFIX /prefix/${VITFOLD_PC_DIR} /prefix)

@@ -7,14 +7,21 @@
 
 #include "converter/cli/cli.h"
 #include "converter/cli/cut_file.h"
+#include "converter/cli/manual.h"
 
 static const VfCommand *const command[] = {
     &cmd_convert, &cmd_inspect, &cmd_explain, &cmd_passes, &cmd_run,
     &cmd_compare, &cmd_eval,    &cmd_check,   &cmd_bench,  &cmd_emit_c,
-    &cmd_diff,    &cmd_bisect, &cmd_sensitivity,
+    &cmd_diff,    &cmd_bisect, &cmd_sensitivity, NULL,
 };
 
-enum { N_COMMAND = sizeof command / sizeof command[0] };
+enum { N_COMMAND = sizeof command / sizeof command[0] - 1 };
+
+static const char *const status_text[] = {
+    "0", "done",          "1", "a comparison or check failed", "2", "wrong usage",
+    "3", "the file is invalid or unsafe", "4", "not supported", "5", "internal fault",
+    "6", "input/output or memory", "130", "interrupted", NULL,
+};
 
 /* Status to exit status. */
 static const int exit_status[] = {
@@ -73,6 +80,25 @@ static int print_help(VfArena *arena, const char *name, VfErr *err)
         help_all(&text);
     else
         help_one(one, &text);
+    VfStatus status = vf_text_get(&text, &done, err);
+    return status != VF_OK ? (int)status : cli_print(done.data, done.size, err);
+}
+
+/* A page or a completion, as scripts/make_docs asks for them: "man", "man bench", "bash". */
+static int print_manual(VfArena *arena, int n_word, char **word, VfErr *err)
+{
+    static const Manual manual = {command, status_text};
+    VfText text;
+    VfBytes done;
+    bool is_page = n_word > 0 && strcmp(word[0], "man") == 0;
+    const VfCommand *one = n_word > 1 ? find_command(word[1]) : NULL;
+    vf_text_init(&text, arena);
+    if (n_word > 1 && one == NULL)
+        return (int)unknown_command(word[1], err);
+    if (is_page)
+        cli_manual_page(&manual, one, &text);
+    else if (n_word < 1 || !cli_completion(&manual, word[0], &text))
+        return (int)vf_fail(err, VF_USAGE, "usage: vitfold manual man|bash|zsh|fish [COMMAND]");
     VfStatus status = vf_text_get(&text, &done, err);
     return status != VF_OK ? (int)status : cli_print(done.data, done.size, err);
 }
@@ -138,6 +164,8 @@ static int dispatch(Cli *cli, int n_word, char **word, VfErr *err)
         return print_help(cli->arena, n_word > 1 ? word[1] : NULL, err);
     if (is_word(word[0], "--version", "version"))
         return print_version(cli->arena, err);
+    if (strcmp(word[0], "manual") == 0)
+        return print_manual(cli->arena, n_word - 1, word + 1, err);
     const VfCommand *one = find_command(word[0]);
     if (one == NULL)
         return (int)unknown_command(word[0], err);

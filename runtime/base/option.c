@@ -165,7 +165,7 @@ static const struct {
 };
 
 /* What a value of `row` looks like: "N", "relu|gelu", "FILE"; "" for BOOL. */
-static const char *value_word(const VfOption *row)
+const char *vf_option_word(const VfOption *row)
 {
     if (row->value != NULL)
         return row->value;
@@ -233,7 +233,7 @@ void vf_option_print(const VfOption *row, const void *target, VfText *text)
 void vf_option_help(const VfOption *table, bool is_command, VfText *text)
 {
     for (const VfOption *row = table; row->name != NULL; row++) {
-        const char *word = value_word(row);
+        const char *word = vf_option_word(row);
         const char *dashes = is_command ? "--" : "";
         vf_text_string(text, "  ");
         if (is_command && row->letter != 0)

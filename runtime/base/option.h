@@ -83,6 +83,9 @@ const VfOption *vf_option_find(const VfOption *table, const char *name);
 /* Append one item, kept as the pointer it is. */
 VfStatus vf_option_list_add(VfOptionList *list, const char *item, VfArena *arena, VfErr *err);
 
+/* What help calls the value of `row`: "FILE", "N", "auto|always"; empty where it takes none. */
+const char *vf_option_word(const VfOption *row);
+
 /* Help, one paragraph a row. `is_command` prints dashes and letters. */
 void vf_option_help(const VfOption *table, bool is_command, VfText *text);
 

@@ -12,6 +12,12 @@ mv "$folder/stage/opt/vitfold" "$folder/moved"
 "$folder/moved/bin/vitfold" --version | grep -q '^vitfold '
 "$folder/moved/bin/vitfold" passes --recipe-schema | cmp - "$folder/moved/share/vitfold/recipe.rng"
 
+share=$folder/moved/share
+for file in man/man1/vitfold.1 man/man1/vitfold-bench.1 bash-completion/completions/vitfold \
+    zsh/site-functions/_vitfold fish/vendor_completions.d/vitfold.fish; do
+    [ -s "$share/$file" ] || { echo "share/$file is not installed"; exit 1; }
+done
+
 cat >"$folder/use.c" <<'C'
 #include <stdio.h>
 #include <vitfold.h>

@@ -8,10 +8,11 @@
 #ifndef VFK_REDUCE_LOOP_H
 #define VFK_REDUCE_LOOP_H
 
+#include "runtime/kernels/lanes.h"
 #include "runtime/kernels/variant.h"
 #include "runtime/kernels/walk.h"
 
-enum { VFK_LANES = 32, VFK_COLUMNS = 64 };
+enum { VFK_LANES = 2 * VFK_SIXTEEN, VFK_COLUMNS = 64 };
 
 static inline int64_t vfk_product(int64_t rank, const int64_t *dim)
 {
@@ -43,7 +44,7 @@ static inline VfkWalk vfk_red_walk(const VfkReduceParams *params)
         A init; \
         void (*lanes)(A lane[VFK_LANES], const T *x, int64_t n); \
         void (*columns)(A *acc, const T *x, int64_t n); \
-        A (*merge)(A a, A b); \
+        A (*merge)(A lane[VFK_LANES]); \
         A (*finish)(A acc, int64_t count); \
     } Reduction_##dtype; \
     static void lanes_##dtype(const VfkArgs *args, const Reduction_##dtype *op) \
@@ -63,12 +64,7 @@ static inline VfkWalk vfk_red_walk(const VfkReduceParams *params)
                 op->lanes(lane, (const T *)args->in[0] + keep.offset[0] + red.offset[0], n); \
                 vfk_walk_next(&red, red.rank - 1); \
             } \
-            for (int step = VFK_LANES / 2; step > 0; step /= 2) { \
-                for (int l = 0; l < step; l++) { \
-                    lane[l] = op->merge(lane[l], lane[l + step]); \
-                } \
-            } \
-            ((T *)args->out[0])[u] = (T)op->finish(lane[0], rows * n); \
+            ((T *)args->out[0])[u] = (T)op->finish(op->merge(lane), rows * n); \
             vfk_walk_next(&keep, keep.rank - 1); \
         } \
     } \
@@ -142,9 +138,11 @@ static inline VfkWalk vfk_red_walk(const VfkReduceParams *params)
             acc[i] = (step); \
         } \
     } \
-    static A op##_merge_##dtype(A a, A b) \
+    static A op##_merge_##dtype(A lane[VFK_LANES]) \
     { \
-        return (joined); \
+        VFK_MERGE_STEP(A, lane, VFK_SIXTEEN, joined) \
+        VFK_MERGE(A, lane, joined) \
+        return lane[0]; \
     } \
     static A op##_finish_##dtype(A a, int64_t count) \
     { \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/lower/layout.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/where.h"
@@ -111,6 +112,46 @@ VfStatus vf_low_binary(VfLower *cx, const char *op, VfLowValue *a, VfLowValue *b
     return vf_low_emit(cx, &emit, err);
 }
 
+/* The order in memory that operands of full size share, if that is not the order of the axes. */
+static void shared_order(VfLowValue *const in[2], int32_t rank, const int64_t *dims,
+                         VfLowOrder *order)
+{
+    size_t count = (size_t)vf_low_product(dims, 0, rank);
+    VfLowOrder own;
+    memset(order, 0, sizeof *order);
+    for (int32_t k = 0; k < 2; k++) {
+        if (in[k]->count != count)
+            continue;
+        vf_low_order_of(in[k], &own);
+        bool is_first = !order->is_moved && (k == 0 || in[0]->count != count);
+        if (in[k]->rank != rank || (!is_first && !vf_low_is_same_order(order, &own, rank)))
+            own.is_moved = false;
+        *order = own;
+    }
+}
+
+/* As vf_low_binary, the result laid out as the operands are. */
+static VfStatus binary_as_it_lies(VfLower *cx, const char *op, VfLowValue *a, VfLowValue *b,
+                                  VfLowValue **out, VfErr *err)
+{
+    VfLowValue *in[2] = {a, b}, *y;
+    VfLowOrder order;
+    int32_t rank;
+    int64_t dims[MAX_AXES], wide[VFK_MAX_RANK];
+    VF_TRY(broadcast_dims(2, in, &rank, dims, err));
+    shared_order(in, rank, dims, &order);
+    for (int32_t k = 0; k < 2 && order.is_moved; k++) {
+        int32_t more = rank - in[k]->rank;
+        for (int32_t i = 0; i < rank; i++)
+            wide[i] = i < more ? 1 : in[k]->dims[i - more];
+        if (more > 0)
+            VF_TRY(vf_low_reshape(cx, in[k], rank, wide, &in[k], err));
+        VF_TRY(vf_low_to_order(cx, in[k], &order, &in[k], err));
+    }
+    VF_TRY(vf_low_binary(cx, op, in[0], in[1], &y, err));
+    return vf_low_from_order(cx, y, &order, out, err);
+}
+
 /* Before opset 7 the second operand was aligned at `axis`, and only when `broadcast` was set. */
 static VfStatus align_old(VfLower *cx, const VfLowCall *call, VfLowValue **b, VfErr *err)
 {
@@ -135,7 +176,7 @@ VfStatus vf_lower_binary(VfLower *cx, VfLowCall *call, VfErr *err)
     if (call->in[0]->dtype == VF_STRING)
         return vf_low_equal_strings(cx, call, err);
     VF_TRY(align_old(cx, call, &b, err));
-    return vf_low_binary(cx, call->arg, call->in[0], b, &call->out[0], err);
+    return binary_as_it_lies(cx, call->arg, call->in[0], b, &call->out[0], err);
 }
 
 VfStatus vf_lower_pow(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -198,7 +239,7 @@ VfStatus vf_lower_variadic(VfLower *cx, VfLowCall *call, VfErr *err)
     if (sum == NULL)
         return vf_low_refuse(err, "no operand");
     for (int32_t i = 1; i < call->n_in; i++)
-        VF_TRY(vf_low_binary(cx, call->arg, sum, call->in[i], &sum, err));
+        VF_TRY(binary_as_it_lies(cx, call->arg, sum, call->in[i], &sum, err));
     if (is_mean) {
         VF_TRY(vf_low_scalar(cx, sum->dtype, call->n_in, &n, err));
         VF_TRY(vf_low_binary(cx, "div", sum, n, &sum, err));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/lower/layout.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/map.h"
 
@@ -52,20 +53,29 @@ VfStatus vf_low_map(VfLower *cx, const char *op, VfLowValue *x, double alpha, do
     return emit_map(cx, op, p, in, *out, err);
 }
 
+/* The same, the result laid out as x is. */
+static VfStatus map_as_it_lies(VfLower *cx, const char *op, VfLowValue *x, const double ab[2],
+                               VfLowValue **out, VfErr *err)
+{
+    VfLowOrder order;
+    VfLowValue *y;
+    vf_low_order_of(x, &order);
+    VF_TRY(vf_low_to_order(cx, x, &order, &x, err));
+    VF_TRY(vf_low_map(cx, op, x, ab[0], ab[1], &y, err));
+    return vf_low_from_order(cx, y, &order, out, err);
+}
+
 /* arg: kernel, then the attributes that are alpha and beta. */
 VfStatus vf_lower_map(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     char op[24] = "", alpha[24] = "", beta[24] = "";
     int n_word = sscanf(call->arg, "%23s %23s %23s", op, alpha, beta);
-    VfkMapParams p = {0};
-    VfLowValue *in[3] = {NULL, NULL, NULL}, *out;
+    double ab[2] = {0, 0};
     if (n_word > 1)
-        p.alpha = vf_node_float(call->node, alpha);
+        ab[0] = vf_node_float(call->node, alpha);
     if (n_word > 2)
-        p.beta = vf_node_float(call->node, beta);
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    return emit_map(cx, op, p, in, out, err);
+        ab[1] = vf_node_float(call->node, beta);
+    return map_as_it_lies(cx, op, call->in[0], ab, &call->out[0], err);
 }
 
 VfStatus vf_lower_is_inf(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -84,7 +94,8 @@ VfStatus vf_lower_gelu(VfLower *cx, VfLowCall *call, VfErr *err)
     bool is_tanh = vf_bytes_is_equal(form, vf_bytes("tanh"));
     if (!is_tanh && form.size > 0 && !vf_bytes_is_equal(form, vf_bytes("none")))
         return vf_low_refuse_word("approximate", form, err);
-    return vf_low_map(cx, is_tanh ? "gelu_tanh" : "gelu", call->in[0], 0, 0, &call->out[0], err);
+    return map_as_it_lies(cx, is_tanh ? "gelu_tanh" : "gelu", call->in[0], (const double[2]){0, 0},
+                          &call->out[0], err);
 }
 
 /* x, bias: arg is the function of their sum (com.microsoft BiasGelu, FastGelu). */

@@ -140,6 +140,41 @@ START_TEST(windows_are_multiplied_where_they_lie)
 }
 END_TEST
 
+/* What is done element by element leaves its result in the order of its operands. */
+static const char chain[] =
+    "model opset=17\n"
+    "graph g (t: f32[1, 15, 4] = f32[1, 15, 4] " TOKENS ", x: f32[1, 4, 3, 5] = f32[1, 4, 3, 5] "
+    PLANES ") -> (y: f32[1, 15, 4], z: f32[1, 4, 3, 5]) {\n"
+    "    to_image = const i64[4] {1, 4, 3, 5}\n"
+    "    to_rows = const i64[3] {1, 4, 15}\n"
+    "    each = const f32[4, 1, 1] {1, -2, 0.5, 3}\n"
+    "    half = const f32[1] {0.5}\n"
+    "    rows = Transpose(t) {perm=[0, 2, 1]}\n"
+    "    i0 = Reshape(rows, to_image)\n"
+    "    i1 = LeakyRelu(i0) {alpha=0.5}\n"
+    "    i2 = Mul(each, i1)\n"
+    "    i3 = Sub(half, i2)\n"
+    "    i4 = Add(i3, i0)\n"
+    "    i5 = Reshape(i4, to_rows)\n"
+    "    y = Transpose(i5) {perm=[0, 2, 1]}\n"
+    "    x1 = LeakyRelu(x) {alpha=0.5}\n"
+    "    x2 = Mul(each, x1)\n"
+    "    x3 = Sub(half, x2)\n"
+    "    z = Add(x3, x)\n"
+    "}\n";
+
+START_TEST(elements_are_computed_where_they_lie)
+{
+    LowerCase c;
+    case_open(&c, chain);
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(c.plan->n_step, 8);
+    case_run(&c, 2);
+    check_layouts_agree(c.out[0], c.out[1], 15);
+    case_close(&c);
+}
+END_TEST
+
 /* Exporters pad to whole windows also where nothing is missing. */
 START_TEST(a_pad_of_nothing_is_no_step)
 {
@@ -168,6 +203,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, tokens_are_normalised_where_they_lie);
     tcase_add_test(tcase, windows_are_multiplied_where_they_lie);
     tcase_add_test(tcase, a_pad_of_nothing_is_no_step);
+    tcase_add_test(tcase, elements_are_computed_where_they_lie);
     suite_add_tcase(suite, tcase);
     return suite;
 }

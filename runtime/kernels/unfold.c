@@ -3,9 +3,9 @@
 /* The windows of a convolution as rows of a matrix. A window is taken in pieces: the taps along the
  * last axis, each of one element (planes) or of all channels. */
 
-/* Elements that are moved at once when a piece is shorter: what is too much is overwritten by the
- * next piece, so it is done where there is room behind, in the source and in the call's rows. */
-enum { AT_ONCE = 16 };
+/* Short pieces are moved as so many elements at once; the next piece overwrites what is too
+ * much; so there must be room behind, in the source and in the call's rows. */
+enum { SHORT = 4, MEDIUM = 8, LONG = 16 };
 
 typedef struct Pieces {
     int64_t tap;      /* elements of a tap */
@@ -75,6 +75,16 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
         } \
         memset(to + end * p->tap, 0, (size_t)((p->n - end) * p->tap) * sizeof(T)); \
     } \
+    static inline void at_once_##dtype(const T *from, int64_t n, T *to) \
+    { \
+        if (n == SHORT) { \
+            memcpy(to, from, SHORT * sizeof(T)); \
+        } else if (n == MEDIUM) { \
+            memcpy(to, from, MEDIUM * sizeof(T)); \
+        } else { \
+            memcpy(to, from, LONG * sizeof(T)); \
+        } \
+    } \
     /* The matrix row of output column `w`. The image ends at x_end, and elements of the unit at \
      * `room`. */ \
     static void pixel_##dtype(const VfkConvParams *params, const Pieces *p, const Rows *rows, \
@@ -84,8 +94,9 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
         const int64_t depth = p->size * p->channels * rows->n; \
         int64_t inside[2]; \
         inner_taps(params, w, &inside[0], &inside[1]); \
-        const int is_short = p->is_run && p->size <= AT_ONCE && inside[0] == 0 && \
-                             inside[1] == p->n && room - to >= depth + AT_ONCE; \
+        const int64_t n = p->size <= SHORT ? SHORT : p->size <= MEDIUM ? MEDIUM : LONG; \
+        const int is_short = p->is_run && p->size <= LONG && inside[0] == 0 && \
+                             inside[1] == p->n && room - to >= depth + LONG; \
         for (int64_t c = 0; c < p->channels; c++, x += params->x_step[1]) { \
             for (int64_t k = 0; k < rows->n; k++, to += p->size) { \
                 if (rows->at[k] == OUTSIDE) { \
@@ -93,8 +104,8 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
                     continue; \
                 } \
                 const int64_t at = rows->at[k] + column; \
-                if (is_short && x_end - x - at >= AT_ONCE) { \
-                    memcpy(to, x + at, AT_ONCE * sizeof(T)); \
+                if (is_short && x_end - x - at >= n) { \
+                    at_once_##dtype(x + at, n, to); \
                 } else { \
                     piece_##dtype(p, x, at, inside, to); \
                 } \

@@ -117,7 +117,8 @@ static VfStatus resize(const Making *cx, int64_t batch, VitfoldData *in, VfErr *
 /* `batch` 0: the data as it is. */
 static VfStatus lower(const Making *cx, int64_t batch, VfPlan **plan, VfErr *err)
 {
-    const VfLowerOptions options = {.reference = true, .no_fuse = cx->shapes->no_fuse};
+    const VfLowerOptions options = {.reference = true, .no_fuse = cx->shapes->no_fuse,
+                                    .max_arena_bytes = cx->model->max_memory};
     VitfoldData resized;
     if (batch == 0)
         return vf_session_plan(cx->model, cx->shapes->in, &options, cx->arena, plan, err);

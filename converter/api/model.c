@@ -198,12 +198,30 @@ static bool input_has_symbol(const VfModel *ir, const char *name)
     return false;
 }
 
+static VfStatus no_such_dim(const char *name, VfErr *err)
+{
+    return vf_fail(err, VF_USAGE, "no input has a dimension '%s'", name);
+}
+
+int vitfold_model_check_dims(const VitfoldModel *const *model, size_t n_model,
+                             const VitfoldDim *dim, size_t n_dim, VitfoldError *err)
+{
+    for (size_t i = 0; i < n_dim; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < n_model; k++)
+            is_there = is_there || input_has_symbol(model[k]->ir, dim[i].name);
+        if (!is_there)
+            return (int)no_such_dim(dim[i].name, err);
+    }
+    return VITFOLD_OK;
+}
+
 VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err)
 {
     VfGraph *graph = ir->graph;
     for (size_t i = 0; i < n_dim; i++)
         if (!input_has_symbol(ir, dim[i].name))
-            return vf_fail(err, VF_USAGE, "no input has a dimension '%s'", dim[i].name);
+            return no_such_dim(dim[i].name, err);
     if (n_dim == 0)
         return VF_OK;
     ir->clean = VF_CLEAN_NOT;

@@ -128,6 +128,11 @@ typedef struct VitfoldBatch {
 VITFOLD_API int vitfold_model_fix_dims(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
                                        VitfoldError *error);
 
+/* VITFOLD_USAGE names the dimension that no input of any of the models has. */
+VITFOLD_API int vitfold_model_check_dims(const VitfoldModel *const *model, size_t n_model,
+                                         const VitfoldDim *dim, size_t n_dim,
+                                         VitfoldError *error);
+
 /* --- tensors --- */
 
 typedef struct VitfoldTensor {

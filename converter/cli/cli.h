@@ -93,6 +93,9 @@ VfStatus cli_write_beside(const char *path, const char *text, size_t size, VfOut
 
 /* "NAME=N" words to dims in the arena. */
 int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr *err);
+/* The same; VITFOLD_USAGE names one that no input of the models has. */
+int cli_dims_of(const Cli *cli, const VfOptionList *words, const VitfoldModel *const *model,
+                size_t n_model, VitfoldDim **dim, VfErr *err);
 
 /* A new list with the arrays of an npz file; left alone when `path` is NULL. */
 int cli_samples(const char *path, VitfoldData **data, VfErr *err);

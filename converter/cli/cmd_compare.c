@@ -15,8 +15,9 @@ static const VfOption table[] = {
     CLI_DATA_ROWS(Options),
     {"expect", "compare one model with the tensors of this file", VF_OPTION_STRING,
      offsetof(Options, expect), .value = "FILE.npz"},
-    {"rtol", "relative limit, |a-b| <= atol + rtol|a|; without limits outputs may differ by 1e-4 "
-     "of their largest value", VF_OPTION_DOUBLE, offsetof(Options, rtol), NULL, 0, 1e300},
+    {"rtol", "relative limit, |a-b| <= atol + rtol|a|, NaN being equal to NaN; without limits "
+     "outputs may differ by 1e-4 of their largest value", VF_OPTION_DOUBLE,
+     offsetof(Options, rtol), NULL, 0, 1e300},
     {"atol", "absolute limit", VF_OPTION_DOUBLE, offsetof(Options, atol), NULL, 0, 1e300},
     {"limit", "limits of one output", VF_OPTION_LIST, offsetof(Options, limit),
      .value = "OUTPUT=RTOL,ATOL"},

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "converter/cli/cli.h"
+#include "converter/cli/hold.h"
 
 typedef struct Options {
     CommonOptions common;
@@ -67,6 +68,7 @@ typedef struct Conversion {
     /* Written, but without their names until all else has worked. */
     VitfoldSaving *saving;
     CliProgram program;
+    CliHold hold; /* while hidden folders lie about */
     VfOutFile *report, *recipe, *svg;
 } Conversion;
 
@@ -282,17 +284,20 @@ static int write_all(Conversion *cx, VfErr *err)
         status = (int)write_svg(cx, err);
     if (status == VITFOLD_OK)
         status = vitfold_model_prepare(cx->model, cx->out, &saving, &cx->saving, err);
-    if (status == VITFOLD_OK && cx->options->emit_folder != NULL)
-        status = cli_program_prepare(cx->cli, cx->model,
-                                     &(CliProgramWords){cx->out, cx->options->emit_folder, saving},
-                                     &cx->program, err);
-    return status;
+    if (status != VITFOLD_OK || cx->options->emit_folder == NULL)
+        return status;
+    cli_hold(&cx->hold);
+    return cli_program_prepare(cx->cli, cx->model,
+                               &(CliProgramWords){cx->out, cx->options->emit_folder, saving},
+                               &cx->program, err);
 }
 
 /* The folder first: only there may something have come in the way meanwhile. */
 static int commit_all(Conversion *cx, VfErr *err)
 {
     VitfoldSaving *saving = cx->saving;
+    if (cli_hold_is_over(&cx->hold))
+        return (int)vf_fail(err, VF_IO, "interrupted"); /* and the program ends by the signal */
     int status = cli_program_commit(&cx->program, err);
     if (status != VITFOLD_OK)
         return status;
@@ -368,6 +373,7 @@ static int run(Cli *cli, const void *options, const VfOptionList *path, VfErr *e
     vitfold_data_free(cx.calibration);
     vitfold_data_free(cx.effect_in);
     vitfold_model_free(cx.model);
+    cli_release(&cx.hold);
     return status;
 }
 

@@ -52,11 +52,14 @@ static int run(Cli *cli, const void *given, const VfOptionList *path, VfErr *err
     const Options *options = given;
     VitfoldModel *a = NULL, *b = NULL;
     VitfoldData *in = NULL;
+    VitfoldDim *dim;
     int status = cli_check_page(cli, path, options->html, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[0], &a, err);
     if (status == VITFOLD_OK)
         status = cli_load(cli, path->item[1], &b, err);
+    if (status == VITFOLD_OK)
+        status = cli_dims_of(cli, &options->data.dim, (const VitfoldModel *[]){a}, 1, &dim, err);
     if (status == VITFOLD_OK && cli_has_data(&options->data))
         status = cli_data(cli, &options->data, a, true, &in, NULL, err);
     if (status == VITFOLD_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converter/cli/cli.h"
+#include "converter/cli/hold.h"
 
 typedef struct Options {
     CommonOptions common;
@@ -84,6 +85,23 @@ static VfStatus check_once(const VfOptionList *words, const VitfoldBatch *batch,
                       : vf_fail(err, VF_USAGE, "option 'dim': '%s' is given twice", batch->name);
 }
 
+/* The hidden folder of what is not yet whole goes, too, when a signal ends the program. */
+static int emit_whole(const VitfoldModel *model, const VitfoldData *in,
+                      const VitfoldEmitOptions *emitting, const char *folder,
+                      VitfoldReport **report, VfErr *err)
+{
+    CliHold hold;
+    VitfoldEmission *emission;
+    cli_hold(&hold);
+    int status = vitfold_emit_prepare(model, in, emitting, folder, &emission, report, err);
+    if (status == VITFOLD_OK && cli_hold_is_over(&hold))
+        vitfold_emission_abandon(emission);
+    else if (status == VITFOLD_OK)
+        status = vitfold_emission_commit(emission, err);
+    cli_release(&hold);
+    return status;
+}
+
 static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
                 const VitfoldModel *with, VfErr *err)
 {
@@ -109,11 +127,11 @@ static int emit(Cli *cli, const Options *options, const VitfoldModel *model,
     status = cli_data(cli, &data, model, true, &in, NULL, err);
     if (status != VITFOLD_OK)
         return status;
-    status = vitfold_emit_c(model, in, &emitting, options->folder, &report, err);
+    report = NULL;
+    status = emit_whole(model, in, &emitting, options->folder, &report, err);
     vitfold_data_free(in);
-    if (status != VITFOLD_OK)
-        return status;
-    status = cli_tell(cli, report, err);
+    if (status == VITFOLD_OK)
+        status = cli_tell(cli, report, err);
     vitfold_report_free(report);
     return status;
 }

@@ -77,9 +77,12 @@ static int inspect(Cli *cli, VitfoldModel **model, const Options *options,
         return (int)vf_fail(err, VF_USAGE, "option 'inputs' needs --signal");
     if (options->output != NULL && options->graph == NO_GRAPH)
         return (int)vf_fail(err, VF_USAGE, "option 'output' needs --graph");
-    int status = cli_dims(cli, &options->dim, &dim, err);
+    int status = VITFOLD_OK;
     for (size_t i = 0; i < path->n_item && status == VITFOLD_OK; i++)
         status = cli_load(cli, path->item[i], &model[i], err);
+    if (status == VITFOLD_OK)
+        status = cli_dims_of(cli, &options->dim, (const VitfoldModel *const *)model, path->n_item,
+                             &dim, err);
     if (status == VITFOLD_OK && options->graph != NO_GRAPH)
         return draw(cli, model, path->n_item, options, dim, err);
     if (status == VITFOLD_OK && is_signal)

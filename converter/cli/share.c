@@ -181,36 +181,42 @@ static int add_input(const Cli *cli, const VitfoldModel *model, const char *word
     return vitfold_data_add_file(data, model, name, path, type, err);
 }
 
-static int add_random(const Cli *cli, const DataOptions *options, const VitfoldModel *model,
-                      VitfoldData *data, VfErr *err)
+int cli_dims_of(const Cli *cli, const VfOptionList *words, const VitfoldModel *const *model,
+                size_t n_model, VitfoldDim **dim, VfErr *err)
 {
-    VitfoldDim *dim;
+    int status = cli_dims(cli, words, dim, err);
+    return status != VITFOLD_OK
+               ? status
+               : vitfold_model_check_dims(model, n_model, *dim, words->n_item, err);
+}
+
+static int add_random(const DataOptions *options, const VitfoldModel *model,
+                      const VitfoldDim *dim, VitfoldData *data, VfErr *err)
+{
     char *end = NULL;
     errno = 0;
     unsigned long long seed = options->seed == NULL ? 0 : strtoull(options->seed, &end, 10);
     if (options->seed != NULL && (end == options->seed || *end != '\0' || errno != 0))
         return (int)vf_fail(err, VF_USAGE, "option 'random': '%s' is not a number", options->seed);
-    int status = cli_dims(cli, &options->dim, &dim, err);
-    if (status != VITFOLD_OK)
-        return status;
     return vitfold_data_add_random(data, model, seed, dim, options->dim.n_item, err);
 }
 
 int cli_data(const Cli *cli, const DataOptions *options, const VitfoldModel *model, bool always,
              VitfoldData **result, VitfoldData *expected, VfErr *err)
 {
+    VitfoldDim *dim;
     VitfoldData *data = vitfold_data_new();
     if (data == NULL)
         return (int)vf_no_memory(err);
-    int status = VITFOLD_OK;
-    if (options->folder != NULL)
+    int status = cli_dims_of(cli, &options->dim, &model, 1, &dim, err);
+    if (status == VITFOLD_OK && options->folder != NULL)
         status = vitfold_data_add_folder(data, expected, model, options->folder, err);
     if (status == VITFOLD_OK && options->inputs != NULL)
         status = vitfold_data_add_npz(data, options->inputs, err);
     for (size_t i = 0; i < options->input.n_item && status == VITFOLD_OK; i++)
         status = add_input(cli, model, options->input.item[i], data, err);
     if (status == VITFOLD_OK && (options->seed != NULL || always))
-        status = add_random(cli, options, model, data, err);
+        status = add_random(options, model, dim, data, err);
     if (status == VITFOLD_OK)
         *result = data;
     else

@@ -3,31 +3,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* That it is no longer there says that the signal came. */
-static void leave(int signal)
-{
-    (void)signal;
-}
+#include "converter/cli/hold.h"
 
-/* The system puts the default back when the handler is called: no state of the program is needed to
- * know that it was, and the next signal ends the program. */
 void cli_progress_begin(const Cli *cli, CliProgress *progress)
 {
-    struct sigaction action = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigemptyset(&action.sa_mask);
     progress->is_shown = !cli->common->is_quiet && isatty(STDERR_FILENO);
-    progress->is_watching = sigaction(SIGINT, NULL, &progress->before) == 0 &&
-                            progress->before.sa_handler != SIG_IGN &&
-                            sigaction(SIGINT, &action, NULL) == 0;
+    progress->is_watching = cli_watch(SIGINT, &progress->before);
 }
 
 int cli_progress(void *user, const char *what, size_t done, size_t total)
 {
     const CliProgress *progress = user;
-    struct sigaction now;
     if (progress->is_shown)
         fprintf(stderr, "\r%zu/%zu %.60s\033[K", done, total, what);
-    return progress->is_watching && sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != leave;
+    return progress->is_watching && cli_has_come(SIGINT);
 }
 
 void cli_progress_end(CliProgress *progress)
@@ -44,9 +33,13 @@ static int take_data(Cli *cli, const TrialWords *words, CliTrial *trial, VfErr *
     const char *labelled = words->labelled->data;
     if (labelled != NULL && cli_has_data(words->data))
         return (int)vf_fail(err, VF_USAGE, "labelled data and other inputs are given: one of both");
+    VitfoldDim *dim;
+    const VitfoldModel *model = trial->model;
     int status = cli_samples(words->calibration, &trial->calibration, err);
     if (status == VITFOLD_OK && labelled == NULL)
-        status = cli_data(cli, words->data, trial->model, true, &trial->in, NULL, err);
+        status = cli_data(cli, words->data, model, true, &trial->in, NULL, err);
+    else if (status == VITFOLD_OK)
+        status = cli_dims_of(cli, &words->data->dim, &model, 1, &dim, err);
     trial->options.in = trial->in;
     trial->options.labelled = labelled;
     return status;

@@ -61,6 +61,7 @@ static VfStatus empty_graph(VfRewrite *rw, Work *work, VfGraph *graph, VfErr *er
         vf_node_set_in(graph->ret, i, NULL);
         graph->ret->in[i].value = value;
     }
+    graph->ret->has_uses = false; /* or they would be ended again with those of its owner */
     graph->ret->is_linked = false;
     while (graph->last_node != NULL) {
         VfNode *node = graph->last_node;

@@ -2,7 +2,7 @@
 # Searches tell their progress on a terminal alone, and Ctrl-C gives what is known so far.
 set -eu
 python3 - "${VITFOLD:-build/release/vitfold}" "${VITFOLD_SOURCE:-.}/testdata/mnist" <<'PYTHON'
-import json, os, pty, signal, subprocess, sys
+import json, os, pty, shutil, signal, subprocess, sys, tempfile, time
 
 vitfold, mnist = sys.argv[1:]
 model, data = f"{mnist}/mnist_softmax_ln_op17.onnx", f"{mnist}/test_500.npz"
@@ -49,6 +49,29 @@ for words in (sensitivity + ["--budget", "0.1", "--svg", "/dev/null"], bisect):
 ignored = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
 status, report = run_on_terminal(sensitivity + ["--samples", "64"], b"\r2/9 ", ignored)
 assert status == 0 and report["complete"] is True, status
+
+# A program that is not whole leaves no folder behind, from emit-c or from convert.
+def emit_and_interrupt(words, folder, number):
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             preexec_fn=usual)
+    while child.poll() is None and not any(name.startswith(".v") for name in os.listdir(folder)):
+        time.sleep(0.0005)
+    child.send_signal(number)
+    return child.wait(timeout=300)
+
+
+n_interrupted = 0
+with tempfile.TemporaryDirectory() as folder:
+    emit = [vitfold, "emit-c", model, "-o", f"{folder}/c", "-q"]
+    convert = [vitfold, "convert", model, f"{folder}/out.onnx", "--emit-c", f"{folder}/c", "-q"]
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 3:
+        for words in (emit, convert):
+            n_interrupted += emit_and_interrupt(words, folder, number) == -number
+            left = os.listdir(folder)
+            assert left in ([], ["c"], ["out.onnx"], ["c", "out.onnx"], ["out.onnx", "c"]), left
+            shutil.rmtree(f"{folder}/c", ignore_errors=True)
+print(n_interrupted, "of 18 programs interrupted")
+assert n_interrupted > 0
 
 # No terminal: nothing on standard error.
 done = subprocess.run(sensitivity + ["--samples", "64"], capture_output=True, timeout=300)

@@ -45,6 +45,22 @@ with tempfile.TemporaryDirectory() as folder:
 run = ["run", model, "--random", "1", "-q"]
 expect(4, "more than 50 fields", "inspect", model, "--max-fields", "50")
 expect(6, "bytes of memory, allowed are 1024", *run, "--max-memory", "1k")
+with tempfile.TemporaryDirectory() as folder:
+    emit = ["emit-c", model, "-o", f"{folder}/c", "--max-memory"]
+    expect(6, "bytes of memory, allowed are 1024", *emit, "1k")
+    assert os.listdir(folder) == []
+    expect(0, "", *emit, "1G", "-q")
 expect(0, "", *run, "--max-memory", "1G")
+
+# A dimension that no input has is wrong usage everywhere.
+odd = ["--dim", "bacth=2"]
+with tempfile.TemporaryDirectory() as folder:
+    for words in (["run", model, "--random", "1"], ["compare", model, model], ["bench", model],
+                  ["diff", model, model], ["emit-c", model, "-o", f"{folder}/c"],
+                  ["convert", model, f"{folder}/out.onnx"], ["inspect", model],
+                  ["inspect", model, model], ["inspect", model, "--signal"],
+                  ["bisect", model, "--passes", "normalize-skip"],
+                  ["sensitivity", model, "--pass", "normalize-skip"]):
+        expect(2, "no input has a dimension 'bacth'", *words, *odd)
 expect(2, "max-nesting", "inspect", model, "--max-nesting", "1001")
 PYTHON

@@ -297,6 +297,10 @@ static const char page_head[] =
     "that much smaller. All variants of a kernel give the same bits, but for fused multiply-add\n"
     "and BLAS in matmul and conv, whose errors are of the same size; the figures are those of the\n"
     "plain variants. 16-bit floats are computed in float32 and rounded once.\n\n"
+    "Infinities and NaN give what the formula of the ONNX operator gives: gelu, silu, mish and\n"
+    "hard_swish of -infinity are -infinity * 0, which is NaN, as are softsign of an infinity and\n"
+    "a row of softmax that is -infinity throughout. Finite numbers, however large, give finite\n"
+    "results where the function has them. Denormal numbers are not flushed to zero.\n\n"
     "| kernel | on | unit | largest error | mean error |\n"
     "| --- | --- | --- | --- | --- |\n";
 

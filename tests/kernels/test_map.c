@@ -146,6 +146,33 @@ static const struct Extreme {
     {"round_f32", -2.5f, -2},         {"round_f32", 8388609.0f, 8388609.0f},
     {"sign_f32", NAN, NAN},           {"sqrt_f32", -1, NAN},
     {"reciprocal_f32", 0, INFINITY},  {"reciprocal_f32", -0.0f, -INFINITY},
+    /* -inf times the 0 that its factor tends to, as the functions of ONNX are defined */
+    {"gelu_f32", -INFINITY, NAN},     {"gelu_tanh_f32", -INFINITY, NAN},
+    {"silu_f32", -INFINITY, NAN},     {"mish_f32", -INFINITY, NAN},
+    {"hard_swish_f32", -INFINITY, NAN}, {"softsign_f32", -INFINITY, NAN},
+    {"softsign_f32", INFINITY, NAN},
+    {"gelu_tanh_f32", INFINITY, INFINITY}, {"gelu_tanh_f32", FLT_MAX, FLT_MAX},
+    {"gelu_tanh_f32", -FLT_MAX, -0.0f},
+    {"silu_f32", INFINITY, INFINITY}, {"silu_f32", FLT_MAX, FLT_MAX},
+    {"mish_f32", INFINITY, INFINITY}, {"mish_f32", -FLT_MAX, -0.0f},
+    {"hard_swish_f32", INFINITY, INFINITY}, {"hard_swish_f32", NAN, NAN},
+    {"hard_swish_f32", FLT_MAX, FLT_MAX}, {"hard_swish_f32", -FLT_MAX, -0.0f},
+    {"hard_sigmoid_f32", INFINITY, 1}, {"hard_sigmoid_f32", -INFINITY, 0},
+    {"hard_sigmoid_f32", NAN, NAN},   {"sigmoid_f32", -FLT_MAX, 0},
+    {"sigmoid_f32", FLT_MAX, 1},      {"softplus_f32", -FLT_MAX, 0},
+    {"elu_f32", INFINITY, INFINITY},  {"elu_f32", -FLT_MAX, -1.5f},
+    {"selu_f32", -INFINITY, -0.375f}, {"selu_f32", INFINITY, INFINITY},
+    {"selu_f32", NAN, NAN},           {"celu_f32", -INFINITY, -1.5f},
+    {"celu_f32", INFINITY, INFINITY}, {"celu_f32", NAN, NAN},
+    {"softsign_f32", NAN, NAN},       {"softsign_f32", FLT_MAX, 1},
+    {"leaky_relu_f32", -INFINITY, -INFINITY}, {"leaky_relu_f32", NAN, NAN},
+    {"thresholded_relu_f32", NAN, 0}, {"thresholded_relu_f32", INFINITY, INFINITY},
+    /* denormal numbers are not flushed to zero */
+    {"sigmoid_f32", 1e-45f, 0.5f},    {"softplus_f32", 1e-45f, 0.693147182f},
+    {"erf_f32", -1e-45f, -1e-45f},    {"tanh_f32", 1e-45f, 1e-45f},
+    {"mish_f32", -1e-45f, -1e-45f},   {"gelu_f32", 1e-40f, 5e-41f},
+    {"gelu_tanh_f32", 1e-40f, 5e-41f}, {"silu_f32", 1e-40f, 5e-41f},
+    {"hard_swish_f32", 1e-40f, 5e-41f}, {"relu_f32", 1e-45f, 1e-45f},
 };
 
 START_TEST(test_extremes)

@@ -81,6 +81,25 @@ START_TEST(test_softmax_extremes)
 }
 END_TEST
 
+START_TEST(test_log_softmax_extremes)
+{
+    float x[4][3] = {{-INFINITY, 0, -INFINITY},
+                     {3e38f, -3e38f, -3e38f},
+                     {-INFINITY, -INFINITY, -INFINITY},
+                     {0, NAN, 1}};
+    VfkSoftmaxParams params = {4, 3, 1};
+    Case c = {"log_softmax_f32", &params, {x}, {sizeof x}, 4, 0};
+    void *out[CASE_MAX_OUT];
+    case_run(&c, out);
+    float want[6] = {-INFINITY, 0, -INFINITY, 0, -INFINITY, -INFINITY};
+    ck_assert_mem_eq(out[0], want, sizeof want);
+    for (int i = 6; i < 12; i++) {
+        ck_assert(isnan(((float *)out[0])[i]));
+    }
+    case_free(out);
+}
+END_TEST
+
 /* Rows of x shifted far from 0, where a one-pass variance fails. */
 START_TEST(test_layer_norm)
 {
@@ -272,6 +291,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("kernels/norm");
     case_add(suite, "softmax", test_softmax, (int)(sizeof lines / sizeof lines[0]));
     case_add(suite, "softmax extremes", test_softmax_extremes, 1);
+    case_add(suite, "log_softmax extremes", test_log_softmax_extremes, 1);
     case_add(suite, "layer norm", test_layer_norm, 4);
     case_add(suite, "channels", test_channel_norms, 1);
     case_add(suite, "rows of channels", test_batch_norm_rows, 1);

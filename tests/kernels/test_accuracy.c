@@ -304,6 +304,25 @@ static const char page_head[] =
     "| kernel | on | unit | largest error | mean error |\n"
     "| --- | --- | --- | --- | --- |\n";
 
+/* Measured by the script it names, not here. */
+static const char page_tail[] =
+    "\n"
+    "## Whole models\n"
+    "\n"
+    "`scripts/intermediates_table` runs models with `--save-all` and compares every result of\n"
+    "a node with ONNX Runtime's (1.32, CPU, optimisations off). Over the 197 vision\n"
+    "transformers of the test corpus: 41,362 results, none wrong (limit 1e-4 of the largest\n"
+    "magnitude of the result), none with NaN. The worst relative error of a model is below\n"
+    "1e-6 for 75 of them, below 1e-5 for 193, and 2.2e-5 at most:\n"
+    "\n"
+    "| model | results | worst relative error | in |\n"
+    "| --- | --- | --- | --- |\n"
+    "| t09_tinyvit_bnkept_op14 | 369 | 2.2e-05 | a mean of rows that cancels |\n"
+    "| own_vit_repbn_convstem_bnkept_op13 | 103 | 2.1e-05 | erf |\n"
+    "| slab_cswin_sla_repbn_op13 | 1279 | 1.8e-05 | a reciprocal of a sum |\n"
+    "| slab_swin_sla_mixed_op14 | 335 | 1.2e-05 | erf |\n"
+    "| the other 193 | 39,276 | 7.2e-06 | |\n";
+
 static void write_page(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -315,6 +334,7 @@ static void write_page(const char *path)
         row_text(&subject[i], text, sizeof text);
         fprintf(file, "%s %.2f | %.2f |\n", text, error.most, error.mean);
     }
+    fputs(page_tail, file);
     ck_assert_int_eq(fclose(file), 0);
 }
 

@@ -2,6 +2,22 @@
 
 #include "passes/ir/graph_private.h"
 
+enum { N_SPARE = 32 };
+
+void *vf_model_take(VfModel *model, VfSpare *spare, size_t bytes)
+{
+    if (spare->n == 0) {
+        spare->first = vf_arena_array(model->arena, N_SPARE, bytes);
+        spare->n = spare->first == NULL ? 0 : N_SPARE;
+    }
+    char *record = spare->first;
+    if (record == NULL)
+        return NULL;
+    spare->first = record + bytes;
+    spare->n--;
+    return record;
+}
+
 static VfNode *new_ret(VfGraph *graph)
 {
     VfNode *ret = VF_NEW(graph->model->arena, VfNode);
@@ -81,7 +97,7 @@ VfStatus vf_value_rename(VfValue *value, VfBytes name, VfErr *err)
 VfValue *vf_graph_new_value(VfGraph *graph, VfValueKind kind, VfBytes name)
 {
     VfModel *model = graph->model;
-    VfValue *value = VF_NEW(model->arena, VfValue);
+    VfValue *value = vf_model_take(model, &model->spare_value, sizeof *value);
     if (value == NULL)
         return NULL;
     value->graph = graph;

@@ -18,4 +18,8 @@ void vf_node_unlink_uses(VfNode *node);
 /* Whether all nodes around `graph` are linked. */
 bool vf_graph_is_live(const VfGraph *graph);
 
+/* A zeroed record of `bytes`, the same for each of `spare`; NULL when out of memory. It lives as
+ * long as the model. */
+void *vf_model_take(VfModel *model, VfSpare *spare, size_t bytes);
+
 #endif

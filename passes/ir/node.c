@@ -55,7 +55,7 @@ VfNode *vf_node_new(VfGraph *graph, VfBytes domain, VfBytes op_type, int32_t n_i
                     VfValue *const *in, int32_t n_out, const VfBytes *out_name)
 {
     VfModel *model = graph->model;
-    VfNode *node = VF_NEW(model->arena, VfNode);
+    VfNode *node = vf_model_take(model, &model->spare_node, sizeof *node);
     if (node == NULL)
         return NULL;
     node->id = model->n_node_id++;

@@ -206,8 +206,16 @@ typedef enum VfClean {
     VF_CLEAN_WHOLE
 } VfClean;
 
+/* Records made ahead, side by side: walks over a large graph wait for memory, least where the next
+ * record lies where it is expected. */
+typedef struct VfSpare {
+    void *first;
+    int32_t n;
+} VfSpare;
+
 struct VfModel {
     VfArena *arena;
+    VfSpare spare_node, spare_value;
     VfSymbols *symbols;
     int64_t ir_version;
     VfBytes producer_name, producer_version, domain, doc;

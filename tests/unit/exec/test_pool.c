@@ -97,7 +97,7 @@ static void take_long(void *user, int32_t worker, int64_t begin, int64_t end)
 START_TEST(a_wait_may_be_long)
 {
     VfPool *pool = vf_pool_new(2);
-    for (int32_t round = 0; round < 40; round++) {
+    for (int32_t round = 0; round < 20; round++) {
         int32_t slow = round % 2;
         vf_pool_share(pool, take_long, &slow, 2, 1);
         share_once(pool, 2, N_UNIT, 16);
@@ -111,7 +111,7 @@ START_TEST(more_threads_than_processors)
     int32_t n_thread = vf_processor_count() + 2;
     VfPool *pool = vf_pool_new(n_thread);
     ck_assert_ptr_nonnull(pool);
-    for (int round = 0; round < 200; round++)
+    for (int round = 0; round < 50; round++)
         share_once(pool, n_thread, N_UNIT, 16);
     vf_pool_free(pool);
 }

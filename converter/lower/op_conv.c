@@ -8,6 +8,7 @@
 #include "converter/lower/window.h"
 #include "passes/ir/attr.h"
 #include "runtime/kernels/conv.h"
+#include "runtime/kernels/copy.h"
 
 static const double FLOPS_PER_NS = 20.0;
 
@@ -88,6 +89,25 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
 
 /* --- layouts --- */
 
+/* Contents of a file may lie at any address. */
+static VfStatus turn_known(VfLower *cx, const VfTensor *from, const int64_t nrc[3], void *to,
+                           VfErr *err)
+{
+    int64_t size = nrc[1] * nrc[2];
+    size_t width = vf_low_width(from->dtype);
+    bool is_aligned = (uintptr_t)from->data % width == 0;
+    VfkCopyParams p = {.rank = 3, .dim = {nrc[0], nrc[2], nrc[1]}, .src_stride = {size, 1, nrc[2]},
+                       .dst_stride = {size, nrc[1], 1}};
+    const void *in[] = {is_aligned ? from->data
+                                   : vf_arena_copy(cx->arena, from->data, from->bytes)};
+    VF_TRY_ALLOC(in[0], err);
+    VfkArgs args = {.in = in, .out = &to, .params = &p, .end = nrc[0] * nrc[2]};
+    char name[16];
+    snprintf(name, sizeof name, "copy_b%zu", width);
+    vfk_kernel_find(name, VFK_BEST)->fn(&args);
+    return VF_OK;
+}
+
 /* The matrices in value, `n` of rows x cols one after the other, each turned: at once if the
  * contents are known. */
 static VfStatus turn(VfLower *cx, VfLowValue *value, const int64_t nrc[3], VfLowValue **out,
@@ -95,7 +115,6 @@ static VfStatus turn(VfLower *cx, VfLowValue *value, const int64_t nrc[3], VfLow
 {
     static const int64_t perm[] = {0, 2, 1};
     const int64_t dims[3] = {nrc[0], nrc[2], nrc[1]};
-    size_t width = vf_low_width(value->dtype);
     VfTensor *tensor;
     void *data;
     if (value->known == NULL) {
@@ -104,12 +123,7 @@ static VfStatus turn(VfLower *cx, VfLowValue *value, const int64_t nrc[3], VfLow
         return vf_low_dense(cx, value, out, err);
     }
     VF_TRY(vf_tensor_new(cx->arena, value->dtype, 3, dims, &tensor, &data, err));
-    char *to = data;
-    for (int64_t i = 0; i < nrc[0] * nrc[1] * nrc[2]; i++, to += width) {
-        int64_t matrix = i / (nrc[1] * nrc[2]), row = i % nrc[1], col = i / nrc[1] % nrc[2];
-        int64_t from = (matrix * nrc[1] + row) * nrc[2] + col;
-        memcpy(to, (const char *)value->known->data + (size_t)from * width, width);
-    }
+    VF_TRY(turn_known(cx, value->known, nrc, data, err));
     VF_TRY(vf_low_const(cx, tensor, out, err));
     (*out)->name = value->name;
     return VF_OK;

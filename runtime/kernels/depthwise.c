@@ -31,12 +31,12 @@ static inline int64_t channels_of(const VfkConvParams *params)
 static void taps_of(const VfkConvParams *params, const int64_t out[3], int64_t first,
                     int64_t step, Taps *taps)
 {
-    const int64_t end = vfk_min_i64(first + MOST_TAPS, vfk_volume(params->kernel));
+    const int64_t *kernel = params->kernel;
+    const int64_t end = vfk_min_i64(first + MOST_TAPS, vfk_volume(kernel));
+    int64_t position[3] = {first / kernel[2] / kernel[1], first / kernel[2] % kernel[1],
+                           first % kernel[2]};
     taps->n = 0;
     for (int64_t k = first; k < end; k++) {
-        const int64_t position[3] = {k / params->kernel[2] / params->kernel[1],
-                                     k / params->kernel[2] % params->kernel[1],
-                                     k % params->kernel[2]};
         int64_t offset = 0;
         int inside = 1;
         for (int axis = 0; axis < 3; axis++) {
@@ -48,6 +48,9 @@ static void taps_of(const VfkConvParams *params, const int64_t out[3], int64_t f
         taps->x[taps->n] = offset;
         taps->weight[taps->n] = k * step;
         taps->n += inside;
+        for (int axis = 2; axis >= 0 && ++position[axis] == kernel[axis]; axis--) {
+            position[axis] = 0;
+        }
     }
 }
 

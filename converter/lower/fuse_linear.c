@@ -112,18 +112,18 @@ static int64_t n_elements(const Linear *x)
     return n;
 }
 
-/* Rows of operand `operand` rearranged by a copy: strides on one side become those on the other.
- * `columns` is their length, contiguous on both sides. */
-static bool take_copy(Linear *x, const VfkCopyParams *copy, bool is_before, int64_t columns)
+/* Rows of a or c rearranged by a copy: strides on one side become those on the other. Columns are
+ * `column` elements apart on the side of the product, contiguous on the other. */
+static bool take_copy(Linear *x, const VfkCopyParams *copy, bool is_before, int64_t column)
 {
     const int64_t *from = is_before ? copy->dst_stride : copy->src_stride,
                   *into = is_before ? copy->src_stride : copy->dst_stride;
     VfFuseMap map = {(int32_t)copy->rank, copy->dim, from, into};
     int operand = is_before ? FUSE_A : FUSE_C;
-    int64_t count = columns, to;
+    int64_t columns = is_before ? x->p.k : x->p.n, count = columns, to;
     for (int32_t i = 0; i < x->rows.rank; i++)
         count *= x->rows.dim[i];
-    return vf_fuse_is_cover(&map, count) && vf_fuse_carry(&map, 1, columns, &to) &&
+    return vf_fuse_is_cover(&map, count) && vf_fuse_carry(&map, column, columns, &to) &&
            (to == 1 || columns == 1) && vf_fuse_carry_rows(&map, operand, operand, &x->rows);
 }
 
@@ -142,14 +142,15 @@ static void take_copy_before(Linear *x)
 {
     const VfFuse *fuse = x->fuse;
     int32_t at = vf_fuse_source(fuse, x->a);
-    if (at == FUSE_NO_STEP || !is_copy(&fuse->cx->step[at]) || x->p.a_col != 1 ||
+    if (at == FUSE_NO_STEP || !is_copy(&fuse->cx->step[at]) ||
         vf_fuse_reader(fuse, x->a.buffer) != x->step[0])
         return;
     const VfLowStep *step = &fuse->cx->step[at];
     const VfkCopyParams *copy = step->params;
     if (copy->dst_offset != 0 || !vf_fuse_is_stable(fuse, step->in[0].buffer, at, x->step[0]) ||
-        !take_copy(x, copy, true, x->p.k))
+        !take_copy(x, copy, true, x->p.a_col))
         return;
+    x->p.a_col = 1;
     x->a = moved(step->in[0], copy->src_offset);
     x->step[1] = x->step[0];
     x->step[0] = at;
@@ -159,7 +160,7 @@ static void take_copy_before(Linear *x)
 static bool take_copy_after(Linear *x, const VfLowStep *step)
 {
     const VfkCopyParams *copy = step->params;
-    if (!is_copy(step) || copy->src_offset != 0 || !take_copy(x, copy, false, x->p.n))
+    if (!is_copy(step) || copy->src_offset != 0 || !take_copy(x, copy, false, 1))
         return false;
     x->c = moved(step->out[0], copy->dst_offset);
     return true;

@@ -20,6 +20,7 @@
 #include "runtime/kernels/gather.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/kernels/linear.h"
+#include "runtime/kernels/linear_attention.h"
 #include "runtime/kernels/map.h"
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/norm.h"

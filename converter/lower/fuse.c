@@ -201,6 +201,23 @@ VfStatus vf_fuse_value(VfFuse *fuse, VfLowRef ref, VfLowValue **value, VfErr *er
     return VF_OK;
 }
 
+VfStatus vf_fuse_row(VfFuse *fuse, VfLowRef ref, int64_t count, VfLowValue **value, VfErr *err)
+{
+    static const int64_t step = 1;
+    VF_TRY(vf_fuse_value(fuse, ref, value, err));
+    if (*value == NULL)
+        return VF_OK;
+    int64_t *dims = VF_NEW(fuse->cx->arena, int64_t);
+    VF_TRY_ALLOC(dims, err);
+    *dims = count;
+    (*value)->dtype = VF_F32;
+    (*value)->rank = 1;
+    (*value)->dims = dims;
+    (*value)->stride = &step;
+    (*value)->count = (size_t)count;
+    return VF_OK;
+}
+
 /* A node named after that of the last step; nodes of several steps count once. */
 static VfStatus merge_nodes(VfFuse *fuse, int32_t n, const int32_t *step, VfErr *err)
 {

@@ -68,6 +68,8 @@ bool vf_fuse_number(const VfFuse *fuse, VfLowRef ref, VfDtype dtype, double *num
 
 /* An operand or result for vf_fuse_replace: NULL for LOW_NO_BUFFER. */
 VfStatus vf_fuse_value(VfFuse *fuse, VfLowRef ref, VfLowValue **value, VfErr *err);
+/* The same as a row of `count` f32, each read or written once: what the step moves. */
+VfStatus vf_fuse_row(VfFuse *fuse, VfLowRef ref, int64_t count, VfLowValue **value, VfErr *err);
 /* Remove `n` steps, ascending, and put one in the place of the last. It belongs to a node whose
  * operator names those of all, "MatMul+Add+Gelu". */
 VfStatus vf_fuse_replace(VfFuse *fuse, int32_t n, const int32_t *step, const VfLowEmit *emit,

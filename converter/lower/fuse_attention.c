@@ -399,27 +399,15 @@ static bool is_stable(const Match *m)
     return true;
 }
 
-/* The operand as a row of all its elements, each counted once. */
-static VfStatus value_of(const Match *m, int32_t slot, VfLowValue **value, VfErr *err)
+/* Elements of an operand, each counted once. */
+static int64_t count_of(const Match *m, int32_t slot)
 {
-    static const int64_t step = 1;
-    const Operand *x = &m->operand[slot];
-    VF_TRY(vf_fuse_value(m->fuse, x->ref, value, err));
-    if (*value == NULL)
-        return VF_OK;
     const int64_t column[N_OPERAND] = {m->p.d, m->p.d, m->p.dv, 1, 1, m->p.dv};
+    const Operand *x = &m->operand[slot];
     int64_t count = column[slot];
     for (int32_t i = 0; i < x->n_axis; i++)
         count *= x->axis[i].stride != 0 ? x->axis[i].size : 1;
-    int64_t *dims = VF_NEW(m->fuse->cx->arena, int64_t);
-    VF_TRY_ALLOC(dims, err);
-    *dims = count;
-    (*value)->dtype = VF_F32;
-    (*value)->rank = 1;
-    (*value)->dims = dims;
-    (*value)->stride = &step;
-    (*value)->count = (size_t)count;
-    return VF_OK;
+    return count;
 }
 
 static VfStatus emit_attention(Match *m, VfErr *err)
@@ -427,7 +415,7 @@ static VfStatus emit_attention(Match *m, VfErr *err)
     const VfkAttentionParams *p = &m->p;
     VfLowValue *value[N_OPERAND];
     for (int32_t i = 0; i < N_OPERAND; i++)
-        VF_TRY(value_of(m, i, &value[i], err));
+        VF_TRY(vf_fuse_row(m->fuse, m->operand[i].ref, count_of(m, i), &value[i], err));
     double rows = (double)(p->block_rows < p->m ? p->block_rows : p->m);
     double scores = rows * (double)p->n, flops = 0;
     for (int32_t i = 0; i < m->n_step; i++)

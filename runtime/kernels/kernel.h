@@ -12,8 +12,8 @@
  *
  * Kernels are compiled without floating-point contraction and without fast-math, once per
  * instruction set; the bits are the same in all of them. Sums run in an order that the
- * source fixes. Matrix products and convolutions are the exception: their "fma" variants fuse
- * each multiplication with its addition, and "blas" ones are as OpenBLAS is.
+ * source fixes. Matrix products, attention and convolutions are the exception: their "fma"
+ * variants fuse each multiplication with its addition, and "blas" ones are as OpenBLAS is.
  */
 #ifndef VFK_KERNEL_H
 #define VFK_KERNEL_H

@@ -1,9 +1,6 @@
 /* Attention as one step: which spellings become one, and that the numbers stay. */
-#include <stdio.h>
-
-#include "runtime/base/text.h"
 #include "tests/support/check_main.h"
-#include "tests/unit/lower/lower_case.h"
+#include "tests/unit/lower/fuse_random.h"
 
 /* Sizes: batch, heads, queries, keys, columns of keys, columns of values. */
 typedef struct Sizes {
@@ -76,33 +73,14 @@ static const struct Spelling apart_table[] = {
                                      "p = Softmax(s) {axis=3}\n y = MatMul(p, v)\n"},
 };
 
-/* "name: f32[dims] = f32[dims] {...}, " with numbers in [-2, 2). */
-static void add_input(VfText *text, const char *name, int rank, const int *dims)
-{
-    char shape[64];
-    size_t used = 0, count = 1;
-    uint32_t state = (uint32_t)rank * 77u + (uint32_t)name[0];
-    for (int i = 0; i < rank; i++) {
-        count *= (size_t)dims[i];
-        int n = snprintf(shape + used, sizeof shape - used, i == 0 ? "%d" : ", %d", dims[i]);
-        used += (size_t)n;
-    }
-    vf_text_printf(text, "%s: f32[%s] = f32[%s] {", name, shape, shape);
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        vf_text_printf(text, "%s%g", i == 0 ? "" : ", ", (int)(state >> 24) / 64.0 - 2);
-    }
-    vf_text_printf(text, "},\n");
-}
-
 static void add_biases(VfText *text, const Sizes *s)
 {
-    add_input(text, "whole", 4, (int[]){s->b, s->h, s->m, s->n});
-    add_input(text, "by_head", 3, (int[]){s->h, s->m, s->n});
-    add_input(text, "by_batch", 4, (int[]){s->b, 1, s->m, s->n});
-    add_input(text, "by_query", 2, (int[]){s->m, 1});
-    add_input(text, "by_key", 1, (int[]){s->n});
-    add_input(text, "by_head3", 3, (int[]){1, s->h * s->m, s->n});
+    case_add_input(text, "whole", 4, (int[]){s->b, s->h, s->m, s->n});
+    case_add_input(text, "by_head", 3, (int[]){s->h, s->m, s->n});
+    case_add_input(text, "by_batch", 4, (int[]){s->b, 1, s->m, s->n});
+    case_add_input(text, "by_query", 2, (int[]){s->m, 1});
+    case_add_input(text, "by_key", 1, (int[]){s->n});
+    case_add_input(text, "by_head3", 3, (int[]){1, s->h * s->m, s->n});
 }
 
 static const char *make_text(VfArena *arena, const Sizes *s, const char *nodes)
@@ -112,11 +90,11 @@ static const char *make_text(VfArena *arena, const Sizes *s, const char *nodes)
     VfErr err;
     vf_text_init(&text, arena);
     vf_text_printf(&text, "model opset=17\ngraph g (");
-    add_input(&text, "q", 4, (int[]){s->b, s->h, s->m, s->d});
-    add_input(&text, "k", 4, (int[]){s->b, s->h, s->n, s->d});
-    add_input(&text, "v", 4, (int[]){s->b, s->h, s->n, s->e});
-    add_input(&text, "k1", 4, (int[]){s->b, 1, s->n, s->d});
-    add_input(&text, "v1", 4, (int[]){s->b, 1, s->n, s->e});
+    case_add_input(&text, "q", 4, (int[]){s->b, s->h, s->m, s->d});
+    case_add_input(&text, "k", 4, (int[]){s->b, s->h, s->n, s->d});
+    case_add_input(&text, "v", 4, (int[]){s->b, s->h, s->n, s->e});
+    case_add_input(&text, "k1", 4, (int[]){s->b, 1, s->n, s->d});
+    case_add_input(&text, "v1", 4, (int[]){s->b, 1, s->n, s->e});
     add_biases(&text, s);
     vf_text_printf(&text,
                    "one: f32[1] = f32[1] {0.75}) -> (y: f32[?, ?, ?, ?]) {\n"
@@ -134,49 +112,12 @@ static const char *make_text(VfArena *arena, const Sizes *s, const char *nodes)
     return bytes.data;
 }
 
-static int count_steps(const VfPlan *plan, const char *name)
-{
-    int n = 0;
-    for (int32_t i = 0; i < plan->n_step; i++)
-        n += strcmp(plan->step[i].kernel->name, name) == 0;
-    return n;
-}
-
-/* The model with fusion and without: the same numbers, by as many steps as they should be. */
-static void check(const char *text, const char *what, int n_attention, int n_matmul)
-{
-    LowerCase plain, fused;
-    VfDistance d;
-    case_open(&plain, text);
-    case_open(&fused, text);
-    VfStatus status = case_lower(&plain, (VfLowerOptions){.no_fuse = true}, false);
-    ck_assert_msg(status == VF_OK, "%s: %s", what, plain.err.text);
-    ck_assert_int_eq(case_lower(&fused, (VfLowerOptions){0}, false), VF_OK);
-    ck_assert_msg(count_steps(fused.plan, "attention_f32") == n_attention, "%s", what);
-    ck_assert_msg(count_steps(fused.plan, "matmul_f32") == n_matmul, "%s", what);
-    ck_assert_int_eq(count_steps(plain.plan, "attention_f32"), 0);
-    /* a bias that the walk gives to a product is not counted there */
-    ck_assert_msg(fused.plan->flops <= plain.plan->flops &&
-                      fused.plan->flops >= 0.8 * plain.plan->flops,
-                  "%s: %g operations, not %g", what, fused.plan->flops, plain.plan->flops);
-    case_run(&plain, 1);
-    case_run(&fused, 2);
-    const VfPlanTensor *y = &plain.plan->output[0];
-    ck_assert_uint_eq(y->bytes, fused.plan->output[0].bytes);
-    status = vf_compare(VF_F32, y->bytes / 4, 0, fused.out[0], plain.out[0], &d, &plain.err);
-    ck_assert_int_eq(status, VF_OK);
-    ck_assert_msg(d.max_abs <= 1e-5 * fmax(1, d.max_abs_b) && d.n_special_differ == 0,
-                  "%s: off by %g of %g", what, d.max_abs, d.max_abs_b);
-    case_close(&plain);
-    case_close(&fused);
-}
-
 START_TEST(becomes_one_step)
 {
     VfArena *arena = vf_arena_new();
     for (size_t i = 0; i < sizeof fused_table / sizeof *fused_table; i++)
-        check(make_text(arena, &size_table[_i], fused_table[i].nodes), fused_table[i].what,
-              1, 0);
+        case_fuse_random(make_text(arena, &size_table[_i], fused_table[i].nodes),
+                         fused_table[i].what, "attention_f32", 1, 0);
     vf_arena_free(arena);
 }
 END_TEST
@@ -185,7 +126,8 @@ START_TEST(stays_apart)
 {
     const Sizes sizes = {2, 3, 5, 7, 4, 6};
     VfArena *arena = vf_arena_new();
-    check(make_text(arena, &sizes, apart_table[_i].nodes), apart_table[_i].what, 0, 2);
+    case_fuse_random(make_text(arena, &sizes, apart_table[_i].nodes), apart_table[_i].what,
+                     "attention_f32", 0, 2);
     vf_arena_free(arena);
 }
 END_TEST

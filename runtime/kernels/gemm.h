@@ -1,7 +1,7 @@
 /* The product of two strided matrices, blocked and packed. Internal to runtime/kernels.
  *
- * Every element of c is a sum over blocks of GEMM_KC steps of k, each summed from first to last
- * and then added to what c holds.
+ * Every element of c is a sum over blocks of GEMM_KC steps of k, each summed as tile.h says and
+ * then added to what c holds.
  */
 #ifndef VFK_GEMM_H
 #define VFK_GEMM_H

@@ -10,6 +10,7 @@
 enum {
     GEMM_PANEL_BYTES = 64,
     GEMM_KC = 768,
+    GEMM_RUN = 256, /* terms that are summed one after the other */
     GEMM_MC = 224,
     GEMM_STRIDE = GEMM_KC + 16
 };

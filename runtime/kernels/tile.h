@@ -5,8 +5,8 @@
  * read in vectors, `b_step` elements apart from one step of k to the next: 64 bytes in a panel, a
  * row of the matrix where it was not packed.
  *
- * An element is the sum of its terms from the first to the last, whatever the tile; so all variants
- * give the same bits. Those with VFK_FMA defined fuse each multiplication with its addition, and
+ * An element is the sum of its terms, GEMM_RUN after GEMM_RUN of them, each run summed from first to
+ * last and then added to those before; whatever the tile, so all variants give the same bits. Those with VFK_FMA defined fuse each multiplication with its addition, and
  * agree among themselves.
  */
 #ifndef VFK_TILE_H
@@ -132,14 +132,36 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
     { \
         return tile->b + column / PANEL_##dtype * tile->b_panel + column % PANEL_##dtype; \
     } \
-    static inline void block_##dtype(int64_t height, int64_t width, const Tile_##dtype *tile) \
+    /* One run of steps from `p`. */ \
+    static inline void run_##dtype(int64_t height, int64_t width, Tile_##dtype run, int64_t p) \
     { \
+        const Tile_##dtype *tile = &run; \
         const int64_t lanes = LANES_##dtype; \
+        run.a += p; \
+        run.b += p * run.b_step; \
+        run.k = vfk_min_i64(GEMM_RUN, run.k - p); \
         for (int64_t j = 0; j < width; j += 2 * lanes) { \
             const int is_wide = width - j > lanes; \
             tile_table_##dtype[height][is_wide](tile, tile_column_##dtype(tile, j), \
                                                 tile_column_##dtype(tile, j + is_wide * lanes), \
                                                 tile->c + j); \
+        } \
+    } \
+    static inline void block_##dtype(int64_t height, int64_t width, const Tile_##dtype *tile) \
+    { \
+        T more[GEMM_MR * GROUP_##dtype] __attribute__((aligned(64))); \
+        const int64_t whole = (width + LANES_##dtype - 1) / LANES_##dtype * LANES_##dtype; \
+        Tile_##dtype next = *tile; \
+        run_##dtype(height, width, *tile, 0); \
+        next.c = more; \
+        next.c_row = GROUP_##dtype; \
+        for (int64_t p = GEMM_RUN; p < tile->k; p += GEMM_RUN) { \
+            run_##dtype(height, width, next, p); \
+            for (int64_t i = 0; i < height; i++) { \
+                for (int64_t j = 0; j < whole; j++) { \
+                    tile->c[i * tile->c_row + j] += more[i * GROUP_##dtype + j]; \
+                } \
+            } \
         } \
     }
 

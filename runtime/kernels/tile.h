@@ -5,9 +5,9 @@
  * read in vectors, `b_step` elements apart from one step of k to the next: 64 bytes in a panel, a
  * row of the matrix where it was not packed.
  *
- * An element is the sum of its terms, GEMM_RUN after GEMM_RUN of them, each run summed from first to
- * last and then added to those before; whatever the tile, so all variants give the same bits. Those with VFK_FMA defined fuse each multiplication with its addition, and
- * agree among themselves.
+ * An element is the sum of its terms, GEMM_RUN after GEMM_RUN of them, each run summed from first
+ * to last and then added to those before, whatever the tile; so all variants give the same bits.
+ * Those with VFK_FMA defined fuse each multiplication with its addition, and agree among themselves.
  */
 #ifndef VFK_TILE_H
 #define VFK_TILE_H
@@ -79,8 +79,8 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
 
 /* Defined for each T:
  *   tile_dtype(height, vectors, &tile)  c (height rows at c_row, whole vectors) = a b
- *   block_dtype(height, width, &tile)   the same for a group of `width` columns, b the first of its
- *                                       panels, panels b_panel elements apart; whole vectors too */
+ *   block_dtype(height, width, &tile)   the same for `width` columns, b the first of their panels,
+ *                                       panels b_panel elements apart; whole vectors too */
 #define VFK_TILE(dtype, T) \
     typedef T Vector_##dtype __attribute__((vector_size(GEMM_VECTOR))); \
     enum { \
@@ -132,36 +132,33 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
     { \
         return tile->b + column / PANEL_##dtype * tile->b_panel + column % PANEL_##dtype; \
     } \
-    /* One run of steps from `p`. */ \
-    static inline void run_##dtype(int64_t height, int64_t width, Tile_##dtype run, int64_t p) \
+    /* One or two vectors of columns from `column`, run after run. */ \
+    static inline void vectors_##dtype(int64_t height, int is_wide, const Tile_##dtype *tile, \
+                                       int64_t column) \
     { \
-        const Tile_##dtype *tile = &run; \
-        const int64_t lanes = LANES_##dtype; \
-        run.a += p; \
-        run.b += p * run.b_step; \
-        run.k = vfk_min_i64(GEMM_RUN, run.k - p); \
-        for (int64_t j = 0; j < width; j += 2 * lanes) { \
-            const int is_wide = width - j > lanes; \
-            tile_table_##dtype[height][is_wide](tile, tile_column_##dtype(tile, j), \
-                                                tile_column_##dtype(tile, j + is_wide * lanes), \
-                                                tile->c + j); \
+        T more[GEMM_MR * 2 * LANES_##dtype] __attribute__((aligned(64))); \
+        TileFn_##dtype *fn = tile_table_##dtype[height][is_wide]; \
+        const T *b0 = tile_column_##dtype(tile, column); \
+        const T *b1 = tile_column_##dtype(tile, column + is_wide * LANES_##dtype); \
+        Tile_##dtype run = *tile; \
+        for (int64_t p = 0; p == 0 || p < tile->k; p += GEMM_RUN) { \
+            run.k = vfk_min_i64(GEMM_RUN, tile->k - p); \
+            run.c_row = p == 0 ? tile->c_row : 2 * LANES_##dtype; \
+            fn(&run, b0 + p * tile->b_step, b1 + p * tile->b_step, \
+               p == 0 ? tile->c + column : more); \
+            run.a += run.k; \
+            for (int64_t i = 0; p > 0 && i < height; i++) { \
+                for (int64_t j = 0; j < (1 + is_wide) * LANES_##dtype; j++) { \
+                    tile->c[i * tile->c_row + column + j] += more[i * 2 * LANES_##dtype + j]; \
+                } \
+            } \
         } \
     } \
     static inline void block_##dtype(int64_t height, int64_t width, const Tile_##dtype *tile) \
     { \
-        T more[GEMM_MR * GROUP_##dtype] __attribute__((aligned(64))); \
-        const int64_t whole = (width + LANES_##dtype - 1) / LANES_##dtype * LANES_##dtype; \
-        Tile_##dtype next = *tile; \
-        run_##dtype(height, width, *tile, 0); \
-        next.c = more; \
-        next.c_row = GROUP_##dtype; \
-        for (int64_t p = GEMM_RUN; p < tile->k; p += GEMM_RUN) { \
-            run_##dtype(height, width, next, p); \
-            for (int64_t i = 0; i < height; i++) { \
-                for (int64_t j = 0; j < whole; j++) { \
-                    tile->c[i * tile->c_row + j] += more[i * GROUP_##dtype + j]; \
-                } \
-            } \
+        const int64_t lanes = LANES_##dtype; \
+        for (int64_t j = 0; j < width; j += 2 * lanes) { \
+            vectors_##dtype(height, width - j > lanes, tile, j); \
         } \
     }
 

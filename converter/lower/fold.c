@@ -5,9 +5,8 @@
 
 #include "converter/lower/emit.h"
 
-enum {
-    MAX_FOLD = 1 << 16
-}; /* elements of the operands, and of each result, of a node computed now */
+/* Elements of the operands, and of each result, of a node computed now. */
+enum { MAX_FOLD = 1 << 19 }; /* masks of shifted windows: 64 of 49 x 49 tokens */
 
 static VfStatus content_of(VfLower *cx, const VfLowValue *value, VfFact *fact, VfErr *err)
 {
@@ -102,16 +101,17 @@ VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *e
 }
 
 /* Numbers that are repeated need no memory of their own: readers take them with stride 0. Integers
- * are computed, since shapes may depend on them. */
-static bool is_view_of_weight(const VfLowCall *call)
+ * are computed, since shapes may depend on them. `n_result`: elements of the result. */
+static bool is_view_of_weight(const VfLowCall *call, size_t n_result)
 {
-    return call->node->op == VF_OP_EXPAND && vf_dtype_info(call->in[0]->dtype)->is_float;
+    return call->node->op == VF_OP_EXPAND && n_result > call->in[0]->count &&
+           vf_dtype_info(call->in[0]->dtype)->is_float;
 }
 
 static bool can_fold(const VfLower *cx, const VfLowCall *call)
 {
     VfOp op = call->node->op;
-    size_t total = 0;
+    size_t total = 0, n_result = 0;
     if (cx->is_inner || vf_op_has(op, VF_OPF_IMPURE | VF_OPF_CONTROL | VF_OPF_VIEW))
         return false;
     for (int32_t i = 0; i < call->n_in; i++) {
@@ -131,9 +131,10 @@ static bool can_fold(const VfLower *cx, const VfLowCall *call)
             if (!vf_dim_is_known(type->dims[k]) ||
                 __builtin_mul_overflow(count, (size_t)type->dims[k].k, &count))
                 return false;
+        n_result = count;
         total = total > count ? total : count;
     }
-    return total <= MAX_FOLD && !is_view_of_weight(call);
+    return total <= MAX_FOLD && !is_view_of_weight(call, n_result);
 }
 
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err)

@@ -191,6 +191,27 @@ START_TEST(repeated_numbers_take_no_memory)
 }
 END_TEST
 
+/* Masks that depend on no input are made once, with the plan: a fill, changed in places. */
+START_TEST(constant_masks_are_no_steps)
+{
+    LowerCase c;
+    case_open(&c, "model opset=17\n"
+                  "graph g (x: f32[4, 4] = f32[4, 4] random(1)) -> (y: f32[4, 4]) {\n"
+                  "    s = const i64[2] {4, 4}\n"
+                  "    i = const i64[2, 2] {0, 1, 3, 2}\n"
+                  "    u = const f32[2] {-100, -50}\n"
+                  "    f = ConstantOfShape(s)\n"
+                  "    e = Expand(f, s)\n"
+                  "    m = ScatterND(e, i, u)\n"
+                  "    y = Add(x, m)\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_OK);
+    ck_assert_int_eq(c.plan->n_step, 1);
+    ck_assert_int_eq(c.plan->n_weight, 1);
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/outputs");
@@ -202,6 +223,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, memory_is_near_what_lives_at_once);
     tcase_add_test(tcase, a_step_does_not_overlap_itself);
     tcase_add_test(tcase, repeated_numbers_take_no_memory);
+    tcase_add_test(tcase, constant_masks_are_no_steps);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -9,30 +9,30 @@
  * gather one weighted input row after the other. */
 
 enum {
-    PIXELS = 4,           /* worked on side by side; sums stay in registers */
-    MOST_TAPS = 64,       /* added to sums before they are stored */
-    STRIP_BYTES = 16384   /* of a strip with its border; two lie on the stack */
+    DEPTHWISE_PIXELS = 4,           /* worked on side by side; sums stay in registers */
+    DEPTHWISE_TAPS = 64,       /* added to sums before they are stored */
+    DEPTHWISE_STRIP_BYTES = 16384   /* of a strip with its border; two lie on the stack */
 };
 
 /* What some pixels read: offsets in x from their image, and in the weights. */
-typedef struct Taps {
+typedef struct DepthwiseTaps {
     int64_t n;
-    int64_t x[MOST_TAPS];
-    int64_t weight[MOST_TAPS];
-} Taps;
+    int64_t x[DEPTHWISE_TAPS];
+    int64_t weight[DEPTHWISE_TAPS];
+} DepthwiseTaps;
 
-static inline int64_t channels_of(const VfkConvParams *params)
+static inline int64_t depthwise_channels(const VfkConvParams *params)
 {
     return params->groups * params->out_channels;
 }
 
-/* Kernel positions [first, first + MOST_TAPS) that output pixel `out` reads inside the input, in
- * order; weights of one position lie `step` after those of the one before. */
-static void taps_of(const VfkConvParams *params, const int64_t out[3], int64_t first,
-                    int64_t step, Taps *taps)
+/* Kernel positions [first, first + DEPTHWISE_TAPS) that output pixel `out` reads inside the input,
+ * in order; weights of one position lie `step` after those of the one before. */
+static void depthwise_taps_of(const VfkConvParams *params, const int64_t out[3], int64_t first,
+                              int64_t step, DepthwiseTaps *taps)
 {
     const int64_t *kernel = params->kernel;
-    const int64_t end = vfk_min_i64(first + MOST_TAPS, vfk_volume(kernel));
+    const int64_t end = vfk_min_i64(first + DEPTHWISE_TAPS, vfk_volume(kernel));
     int64_t position[3] = {first / kernel[2] / kernel[1], first / kernel[2] % kernel[1],
                            first % kernel[2]};
     taps->n = 0;
@@ -55,7 +55,7 @@ static void taps_of(const VfkConvParams *params, const int64_t out[3], int64_t f
 }
 
 /* Output columns [*begin, *end) whose every tap along the last axis is inside. */
-static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *end)
+static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t *end)
 {
     const int64_t n = params->out_dim[2];
     const int64_t reach = (params->kernel[2] - 1) * params->dilation[2];
@@ -69,7 +69,7 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
 /* Pixels side by side with channels last. The sums begin with `start` (NULL: with 0). */
 #define SPAN(dtype, T) \
     typedef struct Span_##dtype { \
-        const Taps *taps; \
+        const DepthwiseTaps *taps; \
         const T *x, *weight, *start; \
         T *y; \
         int64_t x_step, y_step, start_step, channels; /* steps from pixel to pixel */ \
@@ -77,32 +77,32 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
     static inline __attribute__((always_inline)) void span_part_##dtype( \
         const Span_##dtype *s, const int pixels, int64_t c, const int64_t width) \
     { \
-        Vector_##dtype sum[PIXELS]; \
+        Wide_##dtype sum[DEPTHWISE_PIXELS]; \
         const int64_t x_step = s->x_step; \
         for (int p = 0; p < pixels; p++) { \
-            sum[p] = (Vector_##dtype){0}; \
+            sum[p] = (Wide_##dtype){0}; \
             if (s->start) { \
-                sum[p] = vector_load_##dtype(s->start + p * s->start_step + c, width); \
+                sum[p] = wide_load_##dtype(s->start + p * s->start_step + c, width); \
             } \
         } \
         for (int64_t t = 0; t < s->taps->n; t++) { \
             const T *from = s->x + s->taps->x[t] + c; \
-            const Vector_##dtype w = \
-                vector_load_##dtype(s->weight + s->taps->weight[t] + c, width); \
+            const Wide_##dtype w = \
+                wide_load_##dtype(s->weight + s->taps->weight[t] + c, width); \
             for (int p = 0; p < pixels; p++) { \
-                sum[p] += w * vector_load_##dtype(from + p * x_step, width); \
+                sum[p] += w * wide_load_##dtype(from + p * x_step, width); \
             } \
         } \
         for (int p = 0; p < pixels; p++) { \
-            vector_store_##dtype(s->y + p * s->y_step + c, sum[p], width); \
+            wide_store_##dtype(s->y + p * s->y_step + c, sum[p], width); \
         } \
     } \
     static inline __attribute__((always_inline)) void span_##dtype(const Span_##dtype *s, \
                                                                    const int pixels) \
     { \
         int64_t c = 0; \
-        for (; c + LANES_##dtype <= s->channels; c += LANES_##dtype) { \
-            span_part_##dtype(s, pixels, c, LANES_##dtype); \
+        for (; c + WIDE_##dtype <= s->channels; c += WIDE_##dtype) { \
+            span_part_##dtype(s, pixels, c, WIDE_##dtype); \
         } \
         if (c < s->channels) { \
             span_part_##dtype(s, pixels, c, s->channels - c); \
@@ -114,7 +114,7 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
     } \
     static void span_wide_##dtype(const Span_##dtype *s) \
     { \
-        span_##dtype(s, PIXELS); \
+        span_##dtype(s, DEPTHWISE_PIXELS); \
     }
 
 /* One output row: kernel positions from `first` on. */
@@ -125,16 +125,16 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
         const T *x = s.x; \
         const T *start = s.start; \
         T *y = s.y; \
-        Taps taps; \
+        DepthwiseTaps taps; \
         int64_t begin, end; \
-        inner_columns(params, &begin, &end); \
+        depthwise_inner(params, &begin, &end); \
         s.taps = &taps; \
         for (int64_t w = 0, n; w < params->out_dim[2]; w += n) { \
             const int is_inner = w >= begin && w < end; \
-            n = is_inner && w + PIXELS <= end ? PIXELS : 1; \
+            n = is_inner && w + DEPTHWISE_PIXELS <= end ? DEPTHWISE_PIXELS : 1; \
             if (!is_inner || w == begin) { \
                 out[2] = w; \
-                taps_of(params, out, first, s.channels, &taps); \
+                depthwise_taps_of(params, out, first, s.channels, &taps); \
             } \
             s.x = is_inner ? x + (w - begin) * s.x_step : x; \
             s.y = y + w * s.y_step; \
@@ -157,10 +157,10 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
                           .start = args->in[2], \
                           .x_step = params->x_step[4] * params->stride[2], \
                           .y_step = params->y_step[4], \
-                          .channels = channels_of(params)}; \
+                          .channels = depthwise_channels(params)}; \
         s.y = (T *)args->out[0] + image * params->y_step[0] + out[0] * params->y_step[2] + \
               out[1] * params->y_step[3]; \
-        for (int64_t k = 0; k < vfk_volume(params->kernel); k += MOST_TAPS) { \
+        for (int64_t k = 0; k < vfk_volume(params->kernel); k += DEPTHWISE_TAPS) { \
             last_row_##dtype(params, s, out, k); \
             s.start = s.y; \
             s.start_step = s.y_step; \
@@ -169,7 +169,7 @@ static void inner_columns(const VfkConvParams *params, int64_t *begin, int64_t *
 
 /* Rows of output that a strip holds, or 0 where this way is not open: it is for stride 1, one
  * channel and two axes. *width: of a row with its border. */
-static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t *width)
+static int64_t depthwise_strip_rows(const VfkConvParams *params, int64_t elements, int64_t *width)
 {
     const int64_t reach_h = (params->kernel[1] - 1) * params->dilation[1];
     const int64_t reach_w = (params->kernel[2] - 1) * params->dilation[2];
@@ -186,8 +186,8 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
 /* Strips end in room for what the last vectors read and write too much. */
 #define STRIPS(dtype, T) \
     enum { \
-        STRIP_##dtype = STRIP_BYTES / sizeof(T), \
-        ROOM_##dtype = STRIP_##dtype + PIXELS * LANES_##dtype \
+        STRIP_##dtype = DEPTHWISE_STRIP_BYTES / sizeof(T), \
+        ROOM_##dtype = STRIP_##dtype + DEPTHWISE_PIXELS * WIDE_##dtype \
     }; \
     /* Input rows for `n` output rows from `first` on, with zeros around. */ \
     static void border_##dtype(const VfkConvParams *params, const T *x, int64_t first, \
@@ -196,7 +196,8 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
         const int64_t left = vfk_min_i64(params->pad[2], width); \
         const int64_t inside = vfk_min_i64(params->in_dim[2], width - left); \
         const int64_t rows = n + (params->kernel[1] - 1) * params->dilation[1]; \
-        memset(strip, 0, (size_t)((rows + 1) * width + PIXELS * LANES_##dtype) * sizeof(T)); \
+        const int64_t size = (rows + 1) * width + DEPTHWISE_PIXELS * WIDE_##dtype; \
+        memset(strip, 0, (size_t)size * sizeof(T)); \
         for (int64_t r = 0; r < rows; r++) { \
             const int64_t h = first + r - params->pad[1]; \
             if (h >= 0 && h < params->in_dim[1]) { \
@@ -209,18 +210,18 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
     static void sweep_##dtype(const VfkConvParams *params, const T *strip, const T *weight, \
                               T bias, int64_t width, int64_t size, T *sum) \
     { \
-        for (int64_t i = 0; i < size; i += PIXELS * LANES_##dtype) { \
-            Vector_##dtype acc[PIXELS]; \
-            for (int p = 0; p < PIXELS; p++) { \
-                acc[p] = bias - (Vector_##dtype){0}; \
+        for (int64_t i = 0; i < size; i += DEPTHWISE_PIXELS * WIDE_##dtype) { \
+            Wide_##dtype acc[DEPTHWISE_PIXELS]; \
+            for (int p = 0; p < DEPTHWISE_PIXELS; p++) { \
+                acc[p] = bias - (Wide_##dtype){0}; \
             } \
             const T *w = weight; \
             for (int64_t kh = 0; kh < params->kernel[1]; kh++) { \
                 const T *from = strip + i + kh * params->dilation[1] * width; \
                 for (int64_t kw = 0; kw < params->kernel[2]; kw++, w++) { \
-                    for (int p = 0; p < PIXELS; p++) { \
-                        acc[p] += *w * vector_load_##dtype(from + p * LANES_##dtype, \
-                                                           LANES_##dtype); \
+                    for (int p = 0; p < DEPTHWISE_PIXELS; p++) { \
+                        acc[p] += *w * wide_load_##dtype(from + p * WIDE_##dtype, \
+                                                           WIDE_##dtype); \
                     } \
                     from += params->dilation[2]; \
                 } \
@@ -233,7 +234,7 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
     { \
         T strip[ROOM_##dtype], sum[ROOM_##dtype]; \
         int64_t width = 0; \
-        const int64_t rows = strip_rows(params, STRIP_##dtype, &width); \
+        const int64_t rows = depthwise_strip_rows(params, STRIP_##dtype, &width); \
         for (int64_t h = 0, n; h < params->out_dim[1]; h += n) { \
             n = vfk_min_i64(rows, params->out_dim[1] - h); \
             border_##dtype(params, x, h, n, width, strip); \
@@ -300,7 +301,8 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
     static void plane_unit_##dtype(const VfkArgs *args, int64_t unit) \
     { \
         const VfkConvParams *params = args->params; \
-        const int64_t image = unit / channels_of(params), channel = unit % channels_of(params); \
+        const int64_t channels = depthwise_channels(params); \
+        const int64_t image = unit / channels, channel = unit % channels; \
         const int64_t first = channel / params->out_channels * params->in_channels; \
         const int64_t taps = params->in_channels * vfk_volume(params->kernel); \
         const T *x = (const T *)args->in[0] + image * params->x_step[0]; \
@@ -308,7 +310,7 @@ static int64_t strip_rows(const VfkConvParams *params, int64_t elements, int64_t
         const T *bias = args->in[2]; \
         T *y = (T *)args->out[0] + image * params->y_step[0] + channel * params->y_step[1]; \
         int64_t width; \
-        if (strip_rows(params, STRIP_##dtype, &width) > 0) { \
+        if (depthwise_strip_rows(params, STRIP_##dtype, &width) > 0) { \
             strip_plane_##dtype(params, x + first * params->x_step[1], weight, \
                                 bias ? bias[channel] : 0, y); \
         } else { \

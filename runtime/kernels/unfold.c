@@ -5,20 +5,20 @@
 
 /* Short pieces are moved as so many elements at once; the next piece overwrites what is too
  * much; so there must be room behind, in the source and in the call's rows. */
-enum { SHORT = 4, MEDIUM = 8, LONG = 16 };
+enum { PIECE_SHORT = 4, PIECE_MEDIUM = 8, PIECE_LONG = 16 };
 
-typedef struct Pieces {
+typedef struct WindowPieces {
     int64_t tap;      /* elements of a tap */
     int64_t step;     /* from tap to tap in x */
     int64_t n;        /* taps of a piece */
     int64_t size;     /* elements of a piece */
     int64_t channels; /* of which each has pieces of its own */
     int is_run;       /* the taps of a piece lie one after the other in x, too */
-} Pieces;
+} WindowPieces;
 
-static Pieces pieces_of(const VfkConvParams *params)
+static WindowPieces window_pieces_of(const VfkConvParams *params)
 {
-    Pieces p = {.tap = params->channels_last ? params->in_channels : 1,
+    WindowPieces p = {.tap = params->channels_last ? params->in_channels : 1,
                 .step = params->x_step[4] * params->dilation[2],
                 .n = params->kernel[2],
                 .channels = params->channels_last ? 1 : params->in_channels};
@@ -27,15 +27,15 @@ static Pieces pieces_of(const VfkConvParams *params)
     return p;
 }
 
-/* Rows of the windows of an output row: their offsets in x, at column 0, or OUTSIDE. */
-typedef struct Rows {
+/* Rows of the windows of an output row: offsets in x, at column 0, or WINDOW_OUTSIDE. */
+typedef struct WindowRows {
     int64_t n;
     int64_t at[VFK_UNFOLD_ROWS];
-} Rows;
+} WindowRows;
 
-#define OUTSIDE INT64_MIN
+#define WINDOW_OUTSIDE INT64_MIN
 
-static void rows_of(const VfkConvParams *params, int64_t d, int64_t h, Rows *rows)
+static void window_rows_of(const VfkConvParams *params, int64_t d, int64_t h, WindowRows *rows)
 {
     const int64_t out[2] = {d, h};
     rows->n = params->kernel[0] * params->kernel[1];
@@ -49,20 +49,20 @@ static void rows_of(const VfkConvParams *params, int64_t d, int64_t h, Rows *row
             inside &= at >= 0 && at < params->in_dim[axis];
             offset += at * params->x_step[2 + axis];
         }
-        rows->at[k] = inside ? offset : OUTSIDE;
+        rows->at[k] = inside ? offset : WINDOW_OUTSIDE;
     }
 }
 
 /* Taps [*begin, *end) of a piece of output column `w` that are inside. */
-static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, int64_t *end)
+static void window_taps(const VfkConvParams *params, int64_t w, int64_t *begin, int64_t *end)
 {
     vfk_inside(0, params->kernel[2], params->dilation[2],
                w * params->stride[2] - params->pad[2], params->in_dim[2], begin, end);
 }
 
 #define UNFOLD(dtype, T) \
-    static void piece_##dtype(const Pieces *p, const T *x, int64_t at, const int64_t inside[2], \
-                              T *to) \
+    static void window_piece_##dtype(const WindowPieces *p, const T *x, int64_t at, \
+                                     const int64_t inside[2], T *to) \
     { \
         const int64_t begin = inside[0], end = inside[1]; \
         memset(to, 0, (size_t)(begin * p->tap) * sizeof(T)); \
@@ -75,39 +75,42 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
         } \
         memset(to + end * p->tap, 0, (size_t)((p->n - end) * p->tap) * sizeof(T)); \
     } \
-    static inline void at_once_##dtype(const T *from, int64_t n, T *to) \
+    static inline void window_at_once_##dtype(const T *from, int64_t n, T *to) \
     { \
-        if (n == SHORT) { \
-            memcpy(to, from, SHORT * sizeof(T)); \
-        } else if (n == MEDIUM) { \
-            memcpy(to, from, MEDIUM * sizeof(T)); \
+        if (n == PIECE_SHORT) { \
+            memcpy(to, from, PIECE_SHORT * sizeof(T)); \
+        } else if (n == PIECE_MEDIUM) { \
+            memcpy(to, from, PIECE_MEDIUM * sizeof(T)); \
         } else { \
-            memcpy(to, from, LONG * sizeof(T)); \
+            memcpy(to, from, PIECE_LONG * sizeof(T)); \
         } \
     } \
     /* The matrix row of output column `w`. The image ends at x_end, and elements of the unit at \
      * `room`. */ \
-    static void pixel_##dtype(const VfkConvParams *params, const Pieces *p, const Rows *rows, \
-                              const T *x, const T *x_end, int64_t w, T *to, const T *room) \
+    static void window_pixel_##dtype(const VfkConvParams *params, const WindowPieces *p, \
+                                     const WindowRows *rows, const T *x, const T *x_end, \
+                                     int64_t w, T *to, const T *room) \
     { \
         const int64_t column = (w * params->stride[2] - params->pad[2]) * params->x_step[4]; \
         const int64_t depth = p->size * p->channels * rows->n; \
         int64_t inside[2]; \
-        inner_taps(params, w, &inside[0], &inside[1]); \
-        const int64_t n = p->size <= SHORT ? SHORT : p->size <= MEDIUM ? MEDIUM : LONG; \
-        const int is_short = p->is_run && p->size <= LONG && inside[0] == 0 && \
-                             inside[1] == p->n && room - to >= depth + LONG; \
+        window_taps(params, w, &inside[0], &inside[1]); \
+        const int64_t n = p->size <= PIECE_SHORT    ? PIECE_SHORT \
+                          : p->size <= PIECE_MEDIUM ? PIECE_MEDIUM \
+                                                    : PIECE_LONG; \
+        const int is_short = p->is_run && p->size <= PIECE_LONG && inside[0] == 0 && \
+                             inside[1] == p->n && room - to >= depth + PIECE_LONG; \
         for (int64_t c = 0; c < p->channels; c++, x += params->x_step[1]) { \
             for (int64_t k = 0; k < rows->n; k++, to += p->size) { \
-                if (rows->at[k] == OUTSIDE) { \
+                if (rows->at[k] == WINDOW_OUTSIDE) { \
                     memset(to, 0, (size_t)p->size * sizeof(T)); \
                     continue; \
                 } \
                 const int64_t at = rows->at[k] + column; \
                 if (is_short && x_end - x - at >= n) { \
-                    at_once_##dtype(x + at, n, to); \
+                    window_at_once_##dtype(x + at, n, to); \
                 } else { \
-                    piece_##dtype(p, x, at, inside, to); \
+                    window_piece_##dtype(p, x, at, inside, to); \
                 } \
             } \
         } \
@@ -115,7 +118,7 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
     void VFK_FN(unfold, dtype)(const VfkArgs *args) \
     { \
         const VfkConvParams *params = args->params; \
-        const Pieces p = pieces_of(params); \
+        const WindowPieces p = window_pieces_of(params); \
         const int64_t width = params->out_dim[2]; \
         const int64_t lines = params->out_dim[0] * params->out_dim[1]; \
         const int64_t depth = params->in_channels * vfk_volume(params->kernel); \
@@ -127,10 +130,10 @@ static void inner_taps(const VfkConvParams *params, int64_t w, int64_t *begin, i
         for (int64_t u = args->begin; u < args->end; u++) { \
             const T *x = (const T *)args->in[0] + u / lines * params->x_step[0]; \
             T *to = (T *)args->out[0] + u * width * depth; \
-            Rows rows; \
-            rows_of(params, u % lines / params->out_dim[1], u % params->out_dim[1], &rows); \
+            WindowRows rows; \
+            window_rows_of(params, u % lines / params->out_dim[1], u % params->out_dim[1], &rows); \
             for (int64_t w = 0; w < width; w++, to += depth) { \
-                pixel_##dtype(params, &p, &rows, x, x + last + 1, w, to, room); \
+                window_pixel_##dtype(params, &p, &rows, x, x + last + 1, w, to, room); \
             } \
         } \
     }

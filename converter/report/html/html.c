@@ -7,11 +7,12 @@
 
 /* --- beginning and end --- */
 
+/* The text remembers that memory ran out; libxml2 would print a line of its own. */
 static int take(void *context, const char *data, int size)
 {
     VfText *text = context;
     vf_text_add(text, data, (size_t)size);
-    return text->failed ? -1 : size;
+    return size;
 }
 
 VfStatus vf_html_begin(VfHtml *html, VfArena *arena, VfErr *err)

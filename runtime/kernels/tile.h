@@ -7,7 +7,7 @@
  *
  * An element is the sum of its terms, GEMM_RUN after GEMM_RUN of them, each run summed from first
  * to last and then added to those before, whatever the tile; so all variants give the same bits.
- * Those with VFK_FMA defined fuse each multiplication with its addition, and agree among themselves.
+ * Those with VFK_FMA defined fuse each multiplication with its addition, and agree.
  */
 #ifndef VFK_TILE_H
 #define VFK_TILE_H

@@ -218,7 +218,8 @@ VfStatus vf_fuse_row(VfFuse *fuse, VfLowRef ref, int64_t count, VfLowValue **val
     return VF_OK;
 }
 
-/* A node named after that of the last step; nodes of several steps count once. */
+/* A node named after that of the last step; nodes of several steps count once. The pass that made
+ * it is that of the last node that a pass made. */
 static VfStatus merge_nodes(VfFuse *fuse, int32_t n, const int32_t *step, VfErr *err)
 {
     VfLower *cx = fuse->cx;
@@ -235,6 +236,8 @@ static VfStatus merge_nodes(VfFuse *fuse, int32_t n, const int32_t *step, VfErr 
                          sizeof *cx->node, err));
     VfPlanNode node = cx->node[cx->step[step[n - 1]].node];
     node.op = op.data;
+    for (int32_t i = n - 1; i >= 0 && node.pass == NULL; i--)
+        node.pass = cx->node[cx->step[step[i]].node].pass;
     cx->current_node = (int32_t)cx->n_node;
     cx->node[cx->n_node++] = node;
     return VF_OK;

@@ -43,25 +43,33 @@ static VfStatus emit_map(VfLower *cx, const char *op, VfkMapParams p, VfLowValue
     return vf_low_emit(cx, &emit, err);
 }
 
+/* x to a fresh value of `dtype`. */
+static VfStatus map_to(VfLower *cx, const char *op, VfLowValue *x, VfkMapParams p, VfDtype dtype,
+                       VfLowValue **out, VfErr *err)
+{
+    VfLowValue *in[3] = {NULL, NULL, NULL};
+    VF_TRY(vf_low_dense(cx, x, &in[0], err));
+    VF_TRY(vf_low_new(cx, dtype, x->rank, x->dims, out, err));
+    return emit_map(cx, op, p, in, *out, err);
+}
+
 VfStatus vf_low_map(VfLower *cx, const char *op, VfLowValue *x, double alpha, double beta,
                     VfLowValue **out, VfErr *err)
 {
-    VfLowValue *in[3] = {NULL, NULL, NULL};
     VfkMapParams p = {.alpha = alpha, .beta = beta};
-    VF_TRY(vf_low_dense(cx, x, &in[0], err));
-    VF_TRY(vf_low_new(cx, x->dtype, x->rank, x->dims, out, err));
-    return emit_map(cx, op, p, in, *out, err);
+    return map_to(cx, op, x, p, x->dtype, out, err);
 }
 
 /* The same, the result laid out as x is. */
 static VfStatus map_as_it_lies(VfLower *cx, const char *op, VfLowValue *x, const double ab[2],
-                               VfLowValue **out, VfErr *err)
+                               VfDtype dtype, VfLowValue **out, VfErr *err)
 {
     VfLowOrder order;
     VfLowValue *y;
     vf_low_order_of(x, &order);
     VF_TRY(vf_low_to_order(cx, x, &order, &x, err));
-    VF_TRY(vf_low_map(cx, op, x, ab[0], ab[1], &y, err));
+    VfkMapParams p = {.alpha = ab[0], .beta = ab[1]};
+    VF_TRY(map_to(cx, op, x, p, dtype, &y, err));
     return vf_low_from_order(cx, y, &order, out, err);
 }
 
@@ -75,7 +83,8 @@ VfStatus vf_lower_map(VfLower *cx, VfLowCall *call, VfErr *err)
         ab[0] = vf_node_float(call->node, alpha);
     if (n_word > 2)
         ab[1] = vf_node_float(call->node, beta);
-    return map_as_it_lies(cx, op, call->in[0], ab, &call->out[0], err);
+    return map_as_it_lies(cx, op, call->in[0], ab, call->fact[0].type.dtype,
+                          &call->out[0], err);
 }
 
 VfStatus vf_lower_is_inf(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -95,7 +104,7 @@ VfStatus vf_lower_gelu(VfLower *cx, VfLowCall *call, VfErr *err)
     if (!is_tanh && form.size > 0 && !vf_bytes_is_equal(form, vf_bytes("none")))
         return vf_low_refuse_word("approximate", form, err);
     return map_as_it_lies(cx, is_tanh ? "gelu_tanh" : "gelu", call->in[0], (const double[2]){0, 0},
-                          &call->out[0], err);
+                          call->in[0]->dtype, &call->out[0], err);
 }
 
 /* x, bias: arg is the function of their sum (com.microsoft BiasGelu, FastGelu). */

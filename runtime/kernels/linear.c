@@ -107,6 +107,15 @@ static void linear_finish(const VfkArgs *args, float *sum, int64_t height, int64
     }
 }
 
+/* Ask for a share of the next group of b while this one is worked on: weights of a whole model do
+ * not stay in the caches near the processor. */
+static inline void linear_fetch(const float *next, int64_t n, int64_t share, int64_t shares)
+{
+    for (int64_t i = n * share / shares; i < n * (share + 1) / shares; i++) {
+        __builtin_prefetch(next + i * VFK_PANEL, 0, 2);
+    }
+}
+
 /* One group of columns over all rows of a block, for a span of k. */
 static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
                          int64_t column, const float *packed_a)
@@ -123,8 +132,15 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
                      .k = span->k,
                      .c = sum,
                      .c_row = VFK_GROUP};
+    const int64_t last = params->n - column - width;
+    const float *next = tile.b + VFK_GROUP * params->k;
     for (int64_t block = 0, row = 0; row < rows->n; block++) {
         const int64_t height = vfk_tile_height(rows->n, block);
+        if (last > 0) {
+            linear_fetch(next, span->k, block, vfk_tile_blocks(rows->n));
+            linear_fetch(next + VFK_PANEL * params->k * (last > VFK_PANEL), span->k, block,
+                         vfk_tile_blocks(rows->n));
+        }
         block_f32(height, width, &tile);
         for (int64_t i = 0; !span->is_first && i < height; i++) {
             linear_add_row(sum + i * VFK_GROUP, 1, c + rows->c[row + i], width);

@@ -102,7 +102,7 @@ static VfStatus turn_known(VfLower *cx, const VfTensor *from, const int64_t nrc[
                                    : vf_arena_copy(cx->arena, from->data, from->bytes)};
     VF_TRY_ALLOC(in[0], err);
     VfkArgs args = {.in = in, .out = &to, .params = &p, .end = nrc[0] * nrc[2]};
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "copy_b%zu", width);
     vfk_kernel_find(name, VFK_BEST)->fn(&args);
     return VF_OK;

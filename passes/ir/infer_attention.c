@@ -116,7 +116,7 @@ VfStatus vf_infer_ms_attention(const VfInferCx *cx)
     if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
         dims[2] = vf_dim(sizes.value[2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
-    VfDim *both = vf_infer_new_dims(cx, 5), heads;
+    VfDim *both = vf_infer_new_dims(cx, 5), heads = vf_dim(0);
     VF_TRY_ALLOC(both, cx->err);
     VF_TRY(head_count(cx, "num_heads", &heads));
     VfDim past = vf_infer_in(cx, 4) != NULL ? vf_infer_dim_of(cx, 4, 3) : vf_dim(0);

@@ -243,6 +243,20 @@ static VfStatus merge_nodes(VfFuse *fuse, int32_t n, const int32_t *step, VfErr 
     return VF_OK;
 }
 
+/* A fusion that takes away what another operand of its own step reads would compute from memory
+ * that nothing wrote. */
+static VfStatus check_operands(const VfFuse *fuse, const VfLowStep *step, VfErr *err)
+{
+    for (int32_t i = 0; i < step->n_in; i++) {
+        int32_t at = step->in[i].buffer;
+        const VfLowBuffer *buffer = at != LOW_NO_BUFFER ? &fuse->cx->buffer[at] : NULL;
+        if (buffer != NULL && buffer->space == VF_SPACE_ARENA && buffer->bytes > 0 &&
+            fuse->writer[at] == NULL)
+            return vf_fail(err, VF_INTERNAL, "a fused step reads what nothing writes");
+    }
+    return VF_OK;
+}
+
 VfStatus vf_fuse_replace(VfFuse *fuse, int32_t n, const int32_t *step, const VfLowEmit *emit,
                          VfErr *err)
 {
@@ -257,7 +271,8 @@ VfStatus vf_fuse_replace(VfFuse *fuse, int32_t n, const int32_t *step, const VfL
         remove_step(fuse, step[i]);
     cx->step[last] = cx->step[--cx->n_step];
     fuse->n_fused++;
-    return link_step(fuse, last, err);
+    VF_TRY(link_step(fuse, last, err));
+    return check_operands(fuse, &cx->step[last], err);
 }
 
 /* --- what is left --- */

@@ -137,12 +137,13 @@ static VfLowRef moved(VfLowRef ref, int64_t elements)
     return (VfLowRef){ref.buffer, ref.offset + (size_t)elements * sizeof(float)};
 }
 
-/* A copy that only arranges the rows of a. */
+/* A copy that only arranges the rows of a, which nothing else of the step reads. */
 static void take_copy_before(Linear *x)
 {
     const VfFuse *fuse = x->fuse;
     int32_t at = vf_fuse_source(fuse, x->a);
     if (at == FUSE_NO_STEP || !is_copy(&fuse->cx->step[at]) ||
+        x->a.buffer == x->bias.buffer || x->a.buffer == x->add.buffer ||
         vf_fuse_reader(fuse, x->a.buffer) != x->step[0])
         return;
     const VfLowStep *step = &fuse->cx->step[at];

@@ -340,13 +340,15 @@ static bool read_source(const VfkCopyParams *copy, Strides *x)
     return true;
 }
 
-/* Take in a relu that only the steps `user` read, and a copy that only the relu reads. */
+/* Take in a relu that only the steps `user` read, none of them as the values, and a copy that only
+ * the relu reads. */
 static void take_relu(Match *m, VfLowRef *ref, int32_t user, int32_t user2, bool is_query)
 {
     int32_t *read = is_query ? &m->q_read : &m->k_read;
     *read = user < user2 ? user : user2;
     const int32_t relu = vf_fuse_source(m->fuse, *ref), group[3] = {relu, user, user2};
-    if (relu == FUSE_NO_STEP || strcmp(step_of(m, relu)->kernel->name, "relu_f32") != 0 ||
+    if (relu == FUSE_NO_STEP || ref->buffer == m->v.buffer ||
+        strcmp(step_of(m, relu)->kernel->name, "relu_f32") != 0 ||
         !vf_fuse_is_private(m->fuse, ref->buffer, 3, group))
         return;
     take(m, relu);

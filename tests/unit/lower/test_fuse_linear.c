@@ -113,6 +113,14 @@ static const FuseCase case_table[] = {
      "    v = Relu(p)\n"
      "    y = Add(v, u)\n"
      "}\n"},
+    {"a copy that is rows and bias of one product", "copy_b4 linear_f32", 0,
+     "graph g (x: f32[2, 3, 8] = f32[2, 3, 8] random(1)) -> (y: f32[6, 8]) {\n"
+     "    s = const i64[2] {6, 8}\n"
+     "    w = const f32[8, 8] random(3)\n"
+     "    t = Transpose(x) {perm=[1, 0, 2]}\n"
+     "    u = Reshape(t, s)\n"
+     "    y = Gemm(u, w, u)\n"
+     "}\n"},
 };
 
 START_TEST(pieces_are_one_step)

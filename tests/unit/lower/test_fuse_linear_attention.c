@@ -91,6 +91,21 @@ START_TEST(becomes_one_step)
 }
 END_TEST
 
+/* The relu that makes both keys and values stays a step. */
+START_TEST(values_may_be_the_keys)
+{
+    const Sizes sizes = {2, 5, 9, 8, 8};
+    VfArena *arena = vf_arena_new();
+    case_fuse_random(make_text(arena, &sizes,
+                               "fq = Relu(q)\n fk = Relu(k)\n"
+                               "ft = Transpose(fk) {perm=[0, 1, 3, 2]}\n kv = MatMul(ft, fk)\n"
+                               "o = MatMul(fq, kv)\n ks = ReduceSum(ft, last) {keepdims=1}\n"
+                               "z = MatMul(fq, ks)\n y = Div(o, z)\n"),
+                     "values that are the keys", "linear_attention_f32", 1, 0);
+    vf_arena_free(arena);
+}
+END_TEST
+
 START_TEST(stays_apart)
 {
     const Sizes sizes = {3, 5, 7, 4, 6};
@@ -107,6 +122,7 @@ static Suite *make_suite(void)
     TCase *tcase = tcase_create("linear_attention");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, becomes_one_step, 0, (int)(sizeof size_table / sizeof *size_table));
+    tcase_add_test(tcase, values_may_be_the_keys);
     tcase_add_loop_test(tcase, stays_apart, 0, (int)(sizeof apart_table / sizeof *apart_table));
     suite_add_tcase(suite, tcase);
     return suite;

@@ -6,7 +6,8 @@
  *           sqrt(var + eps): the kernel gets f + alpha as scale, mean 0, variance 1, epsilon 0
  * Requires  f32; constant scale, bias, mean and variance; alpha one constant number; nobody else
  *           reads the values in between
- * Exactness rounding: the two constants of a channel are each rounded once
+ * Exactness rounding: the two constants of a channel are each rounded once; an infinite x gives an
+ *           infinity where the two terms of opposite signs gave NaN
  * Limits    x and the result are contiguous in the same order
  */
 #include "converter/lower/fuse.h"

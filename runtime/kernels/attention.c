@@ -268,23 +268,15 @@ static void attend_rows(const Head *h, int64_t row, int64_t rows, int is_packed)
 static void set_head(const VfkArgs *args, int64_t index, Head *h)
 {
     const VfkAttentionParams *p = args->params;
-    int64_t q = 0, k = 0, v = 0, out = 0, bias[2] = {0, 0};
-    for (int64_t axis = p->batch_rank - 1; axis >= 0; axis--) {
-        const int64_t i = index % p->batch_dim[axis];
-        index /= p->batch_dim[axis];
-        q += i * p->q_batch[axis];
-        k += i * p->k_batch[axis];
-        v += i * p->v_batch[axis];
-        out += i * p->out_batch[axis];
-        bias[0] += i * p->bias_batch[axis];
-        bias[1] += i * p->bias2_batch[axis];
-    }
-    h->q = (const float *)args->in[0] + q;
-    h->k = (const float *)args->in[1] + k;
-    h->v = (const float *)args->in[2] + v;
-    h->out = (float *)args->out[0] + out;
+    const int64_t rank = p->batch_rank, *dim = p->batch_dim;
+    const int64_t *bias_batch[2] = {p->bias_batch, p->bias2_batch};
+    h->q = (const float *)args->in[0] + vfk_batch_at(index, rank, dim, p->q_batch);
+    h->k = (const float *)args->in[1] + vfk_batch_at(index, rank, dim, p->k_batch);
+    h->v = (const float *)args->in[2] + vfk_batch_at(index, rank, dim, p->v_batch);
+    h->out = (float *)args->out[0] + vfk_batch_at(index, rank, dim, p->out_batch);
     for (int i = 0; i < 2; i++) {
-        h->bias[i] = args->in[3 + i] ? (const float *)args->in[3 + i] + bias[i] : NULL;
+        const float *bias = args->in[3 + i];
+        h->bias[i] = bias ? bias + vfk_batch_at(index, rank, dim, bias_batch[i]) : NULL;
     }
 }
 

@@ -4,7 +4,7 @@
 #include "runtime/kernels/pack.h"
 
 /* One head: its operands, and scratch. */
-typedef struct Head {
+typedef struct KeyHead {
     const VfkLinearAttentionParams *p;
     const float *q, *k, *v;
     float *out;
@@ -15,7 +15,7 @@ typedef struct Head {
     float *query; /* GEMM_MR rows */
     float *divisor; /* m */
     int has_divisor; /* and keys, if they are one block: an earlier unit was of this head */
-} Head;
+} KeyHead;
 
 static void relu_rows(float *x, int64_t rows, int64_t n)
 {
@@ -27,7 +27,7 @@ static void relu_rows(float *x, int64_t rows, int64_t n)
 }
 
 /* Keys [first, first + n), as d rows. */
-static void pack_keys(const Head *h, int64_t first, int64_t n)
+static void pack_keys(const KeyHead *h, int64_t first, int64_t n)
 {
     const VfkLinearAttentionParams *p = h->p;
     pack_a_f32(h->k + first * p->k_row, p->k_col, p->k_row, p->d, n, h->key);
@@ -37,7 +37,7 @@ static void pack_keys(const Head *h, int64_t first, int64_t n)
 }
 
 /* Columns [column, column + width) of values [first, first + n), and the one more. */
-static void pack_values(const Head *h, int64_t first, int64_t n, int64_t column, int64_t width)
+static void pack_values(const KeyHead *h, int64_t first, int64_t n, int64_t column, int64_t width)
 {
     const VfkLinearAttentionParams *p = h->p;
     const float *v = h->v + first * p->v_row + column * p->v_col;
@@ -54,7 +54,7 @@ static void pack_values(const Head *h, int64_t first, int64_t n, int64_t column,
 
 /* c = a b, `rows` rows of LINEAR_WIDTH columns: `width` of values, and the panel of the divisor
  * unless that is there. */
-static void multiply(const Head *h, const float *a, const float *b, int64_t b_step,
+static void multiply(const KeyHead *h, const float *a, const float *b, int64_t b_step,
                      int64_t b_panel, int64_t k, int64_t rows, int64_t width, float *c)
 {
     for (int64_t i = 0; i < vfk_tile_blocks(rows); i++) {
@@ -73,7 +73,7 @@ static void multiply(const Head *h, const float *a, const float *b, int64_t b_st
 }
 
 /* Sums over all keys. */
-static void sum_keys(const Head *h, int64_t column, int64_t width)
+static void sum_keys(const KeyHead *h, int64_t column, int64_t width)
 {
     const VfkLinearAttentionParams *p = h->p;
     for (int64_t first = 0; first < p->n; first += GEMM_KC) {
@@ -90,7 +90,7 @@ static void sum_keys(const Head *h, int64_t column, int64_t width)
     }
 }
 
-static void divide_rows(const Head *h, int64_t row, int64_t rows, int64_t column, int64_t width)
+static void divide_rows(const KeyHead *h, int64_t row, int64_t rows, int64_t column, int64_t width)
 {
     const VfkLinearAttentionParams *p = h->p;
     const float factor = (float)p->factor;
@@ -107,7 +107,7 @@ static void divide_rows(const Head *h, int64_t row, int64_t rows, int64_t column
     }
 }
 
-static void attend_columns(const Head *h, int64_t column)
+static void attend_columns(const KeyHead *h, int64_t column)
 {
     const VfkLinearAttentionParams *p = h->p;
     const int64_t width = vfk_min_i64(VFK_LINEAR_COLUMNS, p->dv - column);
@@ -124,22 +124,14 @@ static void attend_columns(const Head *h, int64_t column)
     }
 }
 
-static void set_head(const VfkArgs *args, int64_t index, Head *h)
+static void linear_set_head(const VfkArgs *args, int64_t index, KeyHead *h)
 {
     const VfkLinearAttentionParams *p = args->params;
-    int64_t q = 0, k = 0, v = 0, out = 0;
-    for (int64_t axis = p->batch_rank - 1; axis >= 0; axis--) {
-        const int64_t i = index % p->batch_dim[axis];
-        index /= p->batch_dim[axis];
-        q += i * p->q_batch[axis];
-        k += i * p->k_batch[axis];
-        v += i * p->v_batch[axis];
-        out += i * p->out_batch[axis];
-    }
-    h->q = (const float *)args->in[0] + q;
-    h->k = (const float *)args->in[1] + k;
-    h->v = (const float *)args->in[2] + v;
-    h->out = (float *)args->out[0] + out;
+    const int64_t rank = p->batch_rank, *dim = p->batch_dim;
+    h->q = (const float *)args->in[0] + vfk_batch_at(index, rank, dim, p->q_batch);
+    h->k = (const float *)args->in[1] + vfk_batch_at(index, rank, dim, p->k_batch);
+    h->v = (const float *)args->in[2] + vfk_batch_at(index, rank, dim, p->v_batch);
+    h->out = (float *)args->out[0] + vfk_batch_at(index, rank, dim, p->out_batch);
 }
 
 void VFK_FN(linear_attention, f32)(const VfkArgs *args)
@@ -148,14 +140,14 @@ void VFK_FN(linear_attention, f32)(const VfkArgs *args)
     const LinearLayout x = linear_layout(p);
     const int64_t groups = linear_groups(p);
     float *scratch = args->scratch;
-    Head h = {.p = p, .key = scratch, .value = scratch + x.at_value, .sum = scratch + x.at_sum,
+    KeyHead h = {.p = p, .key = scratch, .value = scratch + x.at_value, .sum = scratch + x.at_sum,
               .part = scratch + x.at_part, .query = scratch + x.at_query,
               .divisor = scratch + x.at_divisor};
     int64_t head = -1;
     for (int64_t u = args->begin; u < args->end; u++) {
         h.has_divisor = u / groups == head;
         head = u / groups;
-        set_head(args, head, &h);
+        linear_set_head(args, head, &h);
         attend_columns(&h, u % groups * VFK_LINEAR_COLUMNS);
     }
 }

@@ -61,4 +61,16 @@ static inline int64_t vfk_max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Where batch `index` begins: axes outermost first, `step` apart. */
+static inline int64_t vfk_batch_at(int64_t index, int64_t rank, const int64_t *dim,
+                                   const int64_t *step)
+{
+    int64_t at = 0;
+    for (int64_t axis = rank - 1; axis >= 0; axis--) {
+        at += index % dim[axis] * step[axis];
+        index /= dim[axis];
+    }
+    return at;
+}
+
 #endif

@@ -116,6 +116,23 @@ def check_guard(path, lines):
         yield f"{path}: no include guard VF..._H"
 
 
+# What a kernel's source names for itself: emit-c --single-file joins any of them.
+OWN_NAME = re.compile(r"static [^(=]*?\b(\w+)\(|typedef struct (\w+)")
+KERNELS = os.path.join("runtime", "kernels", "")
+own_names = {}
+
+
+def check_own_names(path, lines):
+    if not path.startswith(KERNELS) or not path.endswith(".c"):
+        return
+    for number, line in enumerate(lines, 1):
+        found = OWN_NAME.match(line)
+        name = found and (found[1] or found[2])
+        first = own_names.setdefault(name, path) if found else path
+        if first != path:
+            yield f"{path}:{number}: {name} is also a name in {first}"
+
+
 def sources(root):
     for top in ("runtime", "passes", "converter", "tests"):
         for folder, _, names in sorted(os.walk(os.path.join(root, top))):
@@ -134,7 +151,7 @@ def main():
         if lines and lines[-1] == "":
             lines.pop()
         count += 1
-        for check in (check_includes, check_sizes, check_words, check_guard):
+        for check in (check_includes, check_sizes, check_words, check_guard, check_own_names):
             faults += check(path, lines)
     print("\n".join(faults + [f"{count} files, {len(faults)} faults"]))
     sys.exit(1 if faults or not count else 0)

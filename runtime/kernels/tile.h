@@ -14,20 +14,13 @@
 
 #include "runtime/kernels/gemm_size.h"
 #include "runtime/kernels/variant.h"
+#include "runtime/kernels/vector.h"
 
 /* GEMM_MR x 2 sums, two vectors of b and one of a fill the registers of the instruction set.
  * VFK_TILE_ROWS(X) calls X for each height. */
-#if defined(__AVX512F__)
-#define GEMM_VECTOR 64
-#define GEMM_MR 14
-#elif defined(__AVX__)
-#define GEMM_VECTOR 32
-#define GEMM_MR 6
-#elif defined(__aarch64__)
-#define GEMM_VECTOR 16
+#if defined(__AVX512F__) || defined(__aarch64__)
 #define GEMM_MR 14
 #else
-#define GEMM_VECTOR 16
 #define GEMM_MR 6
 #endif
 
@@ -82,9 +75,9 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
  *   block_dtype(height, width, &tile)   the same for `width` columns, b the first of their panels,
  *                                       panels b_panel elements apart; whole vectors too */
 #define VFK_TILE(dtype, T) \
-    typedef T Vector_##dtype __attribute__((vector_size(GEMM_VECTOR))); \
+    typedef T Vector_##dtype __attribute__((vector_size(VFK_VECTOR_BYTES))); \
     enum { \
-        LANES_##dtype = GEMM_VECTOR / sizeof(T), \
+        LANES_##dtype = VFK_VECTOR_BYTES / sizeof(T), \
         PANEL_##dtype = GEMM_PANEL_BYTES / sizeof(T), \
         GROUP_##dtype = 2 * PANEL_##dtype \
     }; \

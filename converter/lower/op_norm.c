@@ -76,6 +76,18 @@ VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     return VF_OK;
 }
 
+/* A scale of another dtype than x: the norm is one of x's dtype, as the operator says, then
+ * multiplied in the scale's, which is the result's. */
+static VfStatus scale_in_own_dtype(VfLower *cx, VfLowCall *call, int32_t axis, VfErr *err)
+{
+    VfLowValue *in[3] = {call->in[0], NULL, NULL}, *scale = call->in[1], *norm;
+    VF_TRY(vf_low_scalar(cx, in[0]->dtype, 1, &in[1], err));
+    VF_TRY(vf_low_row_norm(cx, "rms_norm", in, axis, vf_node_float(call->node, "epsilon"), &norm,
+                           err));
+    VF_TRY(vf_low_cast(cx, norm, scale->dtype, &norm, err));
+    return vf_low_binary(cx, "mul", norm, scale, &call->out[0], err);
+}
+
 /* RMSNormalization and its forerunner SimplifiedLayerNormalization. */
 VfStatus vf_lower_rms_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
@@ -87,6 +99,8 @@ VfStatus vf_lower_rms_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     if (vf_node_int(call->node, "stash_type") != VF_F32)
         return vf_low_refuse(err, "stash_type %lld",
                              (long long)vf_node_int(call->node, "stash_type"));
+    if (in[0]->dtype != in[1]->dtype)
+        return scale_in_own_dtype(cx, call, (int32_t)axis, err);
     return vf_low_row_norm(cx, "rms_norm", in, (int32_t)axis, vf_node_float(call->node, "epsilon"),
                            &call->out[0], err);
 }

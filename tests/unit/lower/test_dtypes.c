@@ -71,6 +71,17 @@ static const char *const case_table[][2] = {
      "    y8 = QLinearMatMul(a, two, none, b, half, none, half, one)\n"
      "    y = Cast(y8) {to=1}\n"
      "}\n"},
+    {"a root-mean-square norm whose scale has another dtype",
+     "model opset=23\n"
+     "graph g (x: f32[1, 2] = f32[1, 2] {7, 1}, z: f64[1, 2] = f64[1, 2] {7, 1}) "
+     "-> (y: f64[1, 2], u: f32[1, 2]) {\n"
+     "    want_y = const f64[1, 2] {1.399999976158142, 0.20000000298023224}\n"
+     "    want_u = const f32[1, 2] {1.4, 0.2}\n"
+     "    scale = const f64[2] {1, 1}\n"
+     "    single = const f32[2] {1, 1}\n"
+     "    y = RMSNormalization(x, scale) {epsilon=0}\n"
+     "    u = RMSNormalization(z, single) {epsilon=0}\n"
+     "}\n"},
     {"attention whose values have another dtype",
      "model opset=23\n"
      "graph g (q: f64[1, 1, 1, 2] = f64[1, 1, 1, 2] {1, 0}, "

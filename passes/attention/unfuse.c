@@ -271,9 +271,9 @@ VfValue *vf_unfuse_scores(const VfUnfused *x)
     VfRewrite *rw = x->rw;
     double cap = vf_fused_softcap(x->site->norm_node);
     VfValue *scale = vf_rewrite_scalar(rw, x->dtype, x->scale, "scale");
-    VfValue *scores =
-        vf_rewrite_binary(rw, VF_OP_MATMUL, vf_rewrite_binary(rw, VF_OP_MUL, x->q, scale),
-                          vf_rewrite_transpose(rw, x->k, 4, swap));
+    VfValue *k = vf_rewrite_transpose(rw, x->k, 4, swap);
+    VfValue *q = vf_rewrite_binary(rw, VF_OP_MUL, x->q, scale);
+    VfValue *scores = vf_rewrite_binary(rw, VF_OP_MATMUL, q, k);
     if (!(cap > 0.0))
         return scores;
     scale = vf_rewrite_scalar(rw, x->dtype, cap, "softcap");

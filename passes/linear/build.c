@@ -87,8 +87,8 @@ static VfValue *share_of_keys(const VfLinearSite *work, VfValue *k)
     if (vf_dim_is_known(work->n_k))
         return vf_rewrite_scalar(rw, VF_F16, share_of_known(work), "share");
     double axis = k != NULL ? k->type.rank - 1 : 0;
-    VfValue *n = vf_rewrite_binary(rw, VF_OP_GATHER, vf_rewrite_unary(rw, VF_OP_SHAPE, k),
-                                   vf_rewrite_scalar(rw, VF_I64, axis, "key_axis"));
+    VfValue *index = vf_rewrite_scalar(rw, VF_I64, axis, "key_axis");
+    VfValue *n = vf_rewrite_binary(rw, VF_OP_GATHER, vf_rewrite_unary(rw, VF_OP_SHAPE, k), index);
     VfValue *root = vf_rewrite_unary(rw, VF_OP_SQRT, vf_rewrite_cast(rw, n, VF_F32));
     return vf_rewrite_cast(rw, vf_rewrite_unary(rw, VF_OP_RECIPROCAL, root), VF_F16);
 }

@@ -143,8 +143,9 @@ static VfValue *scale_rows(VfRewrite *rw, const ValidMasks *masks, VfValue *logi
         return vf_rewrite_binary(rw, VF_OP_MUL, weights, factors);
     VfValue *apart =
         vf_rewrite_binary(rw, VF_OP_RESHAPE, weights, vf_rewrite_unary(rw, VF_OP_SHAPE, sum));
+    VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, logits);
     return vf_rewrite_binary(rw, VF_OP_RESHAPE, vf_rewrite_binary(rw, VF_OP_MUL, apart, factors),
-                             vf_rewrite_unary(rw, VF_OP_SHAPE, logits));
+                             shape);
 }
 
 /* --- at run time --- */
@@ -181,9 +182,10 @@ static VfValue *kept_by(VfRewrite *rw, const ValidMasks *masks, int32_t i, VfVal
         kept = vf_rewrite_unary(rw, VF_OP_NOT, kept);
     if (!masks->is_viewed[i])
         return kept;
-    VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, vf_node_out(term->node, 0));
-    return vf_rewrite_binary(rw, VF_OP_RESHAPE, vf_rewrite_binary(rw, VF_OP_EXPAND, kept, shape),
-                             vf_rewrite_unary(rw, VF_OP_SHAPE, logits));
+    VfValue *whole = vf_rewrite_unary(rw, VF_OP_SHAPE, vf_node_out(term->node, 0));
+    VfValue *shape = vf_rewrite_unary(rw, VF_OP_SHAPE, logits);
+    return vf_rewrite_binary(rw, VF_OP_RESHAPE, vf_rewrite_binary(rw, VF_OP_EXPAND, kept, whole),
+                             shape);
 }
 
 VfValue *vf_relu_scale_valid(VfRewrite *rw, VfArena *arena, const VfAttention *site,

@@ -118,12 +118,11 @@ def check_guard(path, lines):
 
 # What a kernel's source names for itself: emit-c --single-file joins any of them.
 OWN_NAME = re.compile(r"static [^(=]*?\b(\w+)\(|typedef struct (\w+)")
-KERNELS = os.path.join("runtime", "kernels", "")
 own_names = {}
 
 
 def check_own_names(path, lines):
-    if not path.startswith(KERNELS) or not path.endswith(".c"):
+    if not path.startswith(KERNELS + "/") or not path.endswith(".c"):
         return
     for number, line in enumerate(lines, 1):
         found = OWN_NAME.match(line)
@@ -131,6 +130,27 @@ def check_own_names(path, lines):
         first = own_names.setdefault(name, path) if found else path
         if first != path:
             yield f"{path}:{number}: {name} is also a name in {first}"
+
+
+# C leaves the order of arguments to the compiler: two that make nodes would order a graph by it.
+CALL = re.compile(r"\bvf_rewrite_\w+\(|[(),;]")
+
+
+def check_argument_order(path, lines):
+    if not path.startswith("passes"):
+        return
+    makers, number = [[]], 0  # of each open parenthesis: where its arguments make nodes
+    for number, line in enumerate(lines, 1):
+        for token in CALL.findall(line):
+            if token == ";":
+                makers = [[]]
+            elif token == ")":
+                inner = makers.pop() if len(makers) > 1 else []
+                if len(inner) > 1:
+                    yield f"{path}:{inner[1]}: a second argument that makes a node: name it first"
+            elif token != ",":
+                makers[-1] += [number] if len(token) > 1 else []
+                makers.append([])
 
 
 def sources(root):
@@ -151,7 +171,8 @@ def main():
         if lines and lines[-1] == "":
             lines.pop()
         count += 1
-        for check in (check_includes, check_sizes, check_words, check_guard, check_own_names):
+        for check in (check_includes, check_sizes, check_words, check_guard, check_own_names,
+                      check_argument_order):
             faults += check(path, lines)
     print("\n".join(faults + [f"{count} files, {len(faults)} faults"]))
     sys.exit(1 if faults or not count else 0)

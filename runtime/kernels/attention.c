@@ -2,6 +2,7 @@
  * up to GEMM_MR rows get their scores, the function of them, and the product with the values,
  * all while the scores are in the first-level cache. */
 #include "runtime/kernels/attention_size.h"
+#include "runtime/kernels/attention_soft.h"
 #include "runtime/kernels/pack.h"
 #include "runtime/kernels/vecmath.h"
 
@@ -10,6 +11,7 @@ typedef struct Head {
     const VfkAttentionParams *p;
     AttendLayout layout;
     int64_t width; /* of rows of sums */
+    float q_scale, scale; /* of queries and of scores; one is 1 */
     const float *q, *k, *v, *bias[2];
     float *out;
     float *key, *value;                 /* packed */
@@ -26,19 +28,34 @@ typedef struct Keys {
 
 /* --- scores --- */
 
-/* s = scale * s + shift. */
-static void scale_row(const VfkAttentionParams *p, float *s, int64_t n)
+/* Whether q may be scaled instead of the scores: the bits are the same. */
+static int is_power_of_two(float x)
 {
-    const float scale = (float)p->scale, shift = (float)p->shift;
-    if (scale != 1.0f) {
-        for (int64_t j = 0; j < n; j++) {
-            s[j] *= scale;
+    int exponent;
+    return fabsf(frexpf(x, &exponent)) == 0.5f;
+}
+
+/* Queries [row, row + height). */
+static void take_queries(const Head *h, int64_t row, int64_t height)
+{
+    const VfkAttentionParams *p = h->p;
+    pack_a_f32(h->q + row * p->q_row, p->q_row, p->q_col, height, p->d, h->query);
+    for (int64_t i = 0; i < height && h->q_scale != 1.0f; i++) {
+        float *query = h->query + i * GEMM_STRIDE;
+        for (int64_t j = 0; j < p->d; j++) {
+            query[j] *= h->q_scale;
         }
     }
-    if (shift != 0.0f) {
-        for (int64_t j = 0; j < n; j++) {
-            s[j] += shift;
-        }
+}
+
+/* s = scale * s + shift. */
+static void scale_row(float scale, float shift, float *s, int64_t n)
+{
+    for (int64_t j = 0; j < n && scale != 1.0f; j++) {
+        s[j] *= scale;
+    }
+    for (int64_t j = 0; j < n && shift != 0.0f; j++) {
+        s[j] += shift;
     }
 }
 
@@ -55,11 +72,11 @@ static void add_bias(const float *bias, int64_t step, float *s, int64_t n)
     }
 }
 
-/* Scores of the query `row` to `n` keys, from their products; the last panel is filled up. */
+/* Scores of the query `row` to `n` keys, from their products. */
 static void finish_scores(const Head *h, int64_t row, const Keys *keys, float *s)
 {
     const VfkAttentionParams *p = h->p;
-    scale_row(p, s, keys->n);
+    scale_row(h->scale, (float)p->shift, s, keys->n);
     if (h->bias[0]) {
         add_bias(h->bias[0] + row * p->bias_row + keys->first * p->bias_col, p->bias_col, s,
                  keys->n);
@@ -68,103 +85,33 @@ static void finish_scores(const Head *h, int64_t row, const Keys *keys, float *s
         add_bias(h->bias[1] + row * p->bias2_row + keys->first * p->bias2_col, p->bias2_col, s,
                  keys->n);
     }
-    for (int64_t j = keys->n; j < attend_round_up(keys->n); j++) {
-        s[j] = -INFINITY;
-    }
+    soft_fill(s, keys->n);
 }
 
 /* --- functions of scores --- */
-
-/* Lanes of a row's greatest score and of its sum; and halves of them. */
-typedef float Lanes __attribute__((vector_size(16 * sizeof(float))));
-typedef float Lanes8 __attribute__((vector_size(8 * sizeof(float))));
-typedef float Lanes4 __attribute__((vector_size(4 * sizeof(float))));
-typedef int32_t Mask __attribute__((vector_size(16 * sizeof(int32_t))));
-typedef int32_t Mask8 __attribute__((vector_size(8 * sizeof(int32_t))));
-typedef int32_t Mask4 __attribute__((vector_size(4 * sizeof(int32_t))));
-
-/* The greater of each lane; b where one is NaN. */
-#define GREATER(V, M, a, b) ((V)((((a) > (b)) & (M)(a)) | (~((a) > (b)) & (M)(b))))
-
-/* The greatest of whole panels, in lanes. NaN may be passed over: exponentials bring it back. */
-static void row_most(const float *s, int64_t n, Lanes *most)
-{
-    Lanes lane;
-    memcpy(&lane, s, sizeof lane);
-    for (int64_t j = ATTEND_PANEL; j < n; j += ATTEND_PANEL) {
-        Lanes x;
-        memcpy(&x, s + j, sizeof x);
-        lane = GREATER(Lanes, Mask, lane, x);
-    }
-    *most = lane;
-}
-
-static float most_of(const Lanes *most)
-{
-    Lanes8 part8[2];
-    memcpy(part8, most, sizeof part8);
-    part8[0] = GREATER(Lanes8, Mask8, part8[0], part8[1]);
-    Lanes4 part4[2];
-    memcpy(part4, part8, sizeof part4);
-    part4[0] = GREATER(Lanes4, Mask4, part4[0], part4[1]);
-    const float a = part4[0][0] > part4[0][2] ? part4[0][0] : part4[0][2];
-    const float b = part4[0][1] > part4[0][3] ? part4[0][1] : part4[0][3];
-    return a > b ? a : b;
-}
-
-/* s = exp(s - most) in whole panels; the sum of it, in lanes. Numbers below the normal ones, as of
- * masks of -100, become 0: products with them are slow. */
-static void row_exp(float *s, int64_t n, float most, Lanes *sum)
-{
-    const float least = -87.0f;
-    Lanes lane = {0};
-    for (int64_t j = 0; j < n; j += ATTEND_PANEL) {
-        float t[ATTEND_PANEL];
-        for (int l = 0; l < ATTEND_PANEL; l++) {
-            const float d = s[j + l] - most;
-            t[l] = d < least ? 0.0f : vfk_exp(d);
-        }
-        Lanes x;
-        memcpy(&x, t, sizeof x);
-        memcpy(s + j, t, sizeof t);
-        lane += x;
-    }
-    *sum = lane;
-}
-
-static float sum_of(const Lanes *sum)
-{
-    Lanes8 part8[2];
-    memcpy(part8, sum, sizeof part8);
-    part8[0] += part8[1];
-    Lanes4 part4[2];
-    memcpy(part4, part8, sizeof part4);
-    part4[0] += part4[1];
-    return (part4[0][0] + part4[0][2]) + (part4[0][1] + part4[0][3]);
-}
 
 /* Exponentials of a group of rows and `n` keys; into `factor` what the sums so far must be
  * multiplied by. Rows wait for nothing of each other. */
 static void soft_rows(float *s, int64_t height, int64_t n, int is_first, float *most,
                       double *total, float *factor)
 {
-    Lanes lane[GEMM_MR];
+    SoftPanel lane[GEMM_MR];
     float now[GEMM_MR];
     for (int64_t i = 0; i < height; i++) {
-        row_most(s + i * GEMM_STRIDE, n, &lane[i]);
+        lane[i] = soft_greatest(s + i * GEMM_STRIDE, n);
     }
     for (int64_t i = 0; i < height; i++) {
-        const float block = most_of(&lane[i]);
+        const float block = soft_greatest_lane(&lane[i]);
         now[i] = is_first || block > most[i] || block != block ? block : most[i];
     }
     for (int64_t i = 0; i < height; i++) {
         /* -inf: these and all keys before are masked, their exponentials 0 */
-        row_exp(s + i * GEMM_STRIDE, n, now[i] == -INFINITY ? 0.0f : now[i], &lane[i]);
+        lane[i] = soft_exp(s + i * GEMM_STRIDE, n, now[i] == -INFINITY ? 0.0f : now[i]);
     }
     for (int64_t i = 0; i < height; i++) {
         factor[i] = is_first || now[i] == most[i] ? 1.0f : vfk_exp(most[i] - now[i]);
         total[i] = is_first ? 0.0 : total[i] * (double)factor[i];
-        total[i] += (double)sum_of(&lane[i]);
+        total[i] += (double)soft_sum_lanes(&lane[i]);
         most[i] = now[i];
     }
 }
@@ -197,7 +144,7 @@ static void attend_group(const Head *h, int64_t row, int64_t at, int64_t height,
     const VfkAttentionParams *p = h->p;
     const int is_first = keys->first == 0;
     float factor[GEMM_MR], *sum = h->sum + at * h->width;
-    pack_a_f32(h->q + row * p->q_row, p->q_row, p->q_col, height, p->d, h->query);
+    take_queries(h, row, height);
     const Tile_f32 product = {.a = h->query, .b = keys->key, .b_step = ATTEND_PANEL,
                               .b_panel = p->d * ATTEND_PANEL, .k = p->d, .c = h->score,
                               .c_row = GEMM_STRIDE};
@@ -285,7 +232,10 @@ static Head head_in(const VfkArgs *args)
     const VfkAttentionParams *p = args->params;
     const AttendLayout x = attend_layout(p);
     float *scratch = args->scratch;
-    Head h = {.p = p, .layout = x, .width = attend_round_up(p->dv), .key = scratch,
+    const float scale = (float)p->scale;
+    const int is_exact = is_power_of_two(scale);
+    Head h = {.p = p, .layout = x, .width = attend_round_up(p->dv),
+              .q_scale = is_exact ? scale : 1.0f, .scale = is_exact ? 1.0f : scale, .key = scratch,
               .value = scratch + x.at_value, .query = scratch + x.at_query,
               .score = scratch + x.at_score, .part = scratch + x.at_part,
               .sum = scratch + x.at_sum, .most = scratch + x.at_most,

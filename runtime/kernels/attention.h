@@ -13,7 +13,8 @@
  * m x n by its strides: masks of 0 and -inf, relative positions. f is the softmax of each row,
  * or a function of each score. In a softmax the greatest score is subtracted and the sum of the
  * exponentials divides the weighted sum; a row of -inf only, or with a NaN or +inf, gives NaN, as
- * the formula does. A scale that is a power of two is taken to q. Exponentials below exp(-87) are 0.
+ * the formula does. A scale that is a power of two is taken to q. Below exp(-87) exponentials are
+ * 0.
  *
  * Every axis of every operand has a stride of its own, 0 where it is broadcast, so that heads
  * inside a B x S x H x D tensor, packed q, k and v, and keys stored as d x n need no copy. Rows

@@ -98,8 +98,8 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         for (int i = 0; i < height; i++) { \
             sum[i][0] = sum[i][1] = (Vector_##dtype){0}; \
         } \
+        Vector_##dtype x, y; \
         for (int64_t p = 0; p < k; p++, a++, b0 += b_step, b1 += b_step) { \
-            Vector_##dtype x, y; \
             memcpy(&x, b0, sizeof x); \
             memcpy(&y, vectors == 2 ? b1 : b0, sizeof y); \
             _Pragma("GCC unroll 14") for (int i = 0; i < height; i++) { \
@@ -111,9 +111,11 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
             } \
         } \
         _Pragma("GCC unroll 14") for (int i = 0; i < height; i++) { \
-            memcpy(c + i * c_row, &sum[i][0], sizeof sum[i][0]); \
+            x = sum[i][0]; /* not the address of a sum: all of them would lie in memory */ \
+            memcpy(c + i * c_row, &x, sizeof x); \
             if (vectors == 2) { \
-                memcpy(c + i * c_row + LANES_##dtype, &sum[i][1], sizeof sum[i][1]); \
+                y = sum[i][1]; \
+                memcpy(c + i * c_row + LANES_##dtype, &y, sizeof y); \
             } \
         } \
     } \

@@ -42,8 +42,9 @@ static bool has_blas(const VfEmitSet *kernels)
 static const char makefile_head[] =
     "# make           builds ./executor\n"
     "%s"
-    "# make FMA=1     builds ./executor-fma, which fuses the additions of matrix products with\n"
-    "#                their multiplications, as vitfold run does where the machine can\n"
+    "# make FMA=1     builds ./executor-fma, which fuses the additions of matrix products and of\n"
+    "#                polynomials with their multiplications, as vitfold run does where the\n"
+    "#                machine can\n"
     "# make CC=clang CFLAGS=-O2   another compiler, other flags\n"
     "#\n"
     "# Results are the same bits with any compiler that does IEEE arithmetic as written: FLOATS\n"

@@ -18,6 +18,9 @@
  *   isnan isinf(alpha, beta)
  *                           f32 f64, result bool
  *
+ * exp log sigmoid tanh erf gelu gelu_tanh silu softplus mish elu selu celu of f32 have the variants
+ * fma3, fma4 and neon, too: their polynomials with fused multiply-adds.
+ *
  * Meaning of the constants, as ONNX has them:
  *   silu           x * sigmoid(alpha * x): alpha 1 for plain SiLU, 1.702 for quick GELU
  *   leaky_relu     alpha * x below 0

@@ -1,8 +1,9 @@
 /* Running one kernel in all its variants, for tests.
  *
  * case_run() calls variant ref over all units, then every other variant that this machine can
- * run, and ref again with the units cut into uneven shares; all must give the same bytes. The
- * blas and fma variants are compared with a tolerance by case_run_close() instead.
+ * run, with the units cut into uneven shares; all must give the same bytes. So must the fused
+ * variants among themselves; they and blas are compared with ref, with a tolerance, by
+ * case_run_close().
  */
 #ifndef VF_TESTS_KERNEL_CASE_H
 #define VF_TESTS_KERNEL_CASE_H
@@ -43,11 +44,28 @@ static inline int case_can_run(const VfkKernel *kernel)
     return variant[length - 1] != '3' && variant[length - 1] != '4';
 }
 
+/* Whether multiply-adds of the variant are fused. */
+static inline int case_is_fused(const VfkKernel *kernel)
+{
+    return strncmp(kernel->variant, "fma", 3) == 0 || strcmp(kernel->variant, "neon") == 0;
+}
+
 /* Whether the variant promises the bits of ref. */
 static inline int case_is_exact(const VfkKernel *kernel)
 {
-    return strcmp(kernel->variant, "blas") != 0 && strncmp(kernel->variant, "fma", 3) != 0 &&
-           strcmp(kernel->variant, "neon") != 0;
+    return strcmp(kernel->variant, "blas") != 0 && !case_is_fused(kernel);
+}
+
+/* The first fused variant that this machine can run, or NULL. */
+static inline const VfkKernel *case_find_fused(const char *name)
+{
+    for (int32_t i = 0; i < vfk_kernel_count; i++) {
+        const VfkKernel *kernel = &vfk_kernel_table[i];
+        if (strcmp(kernel->name, name) == 0 && case_is_fused(kernel) && case_can_run(kernel)) {
+            return kernel;
+        }
+    }
+    return NULL;
 }
 
 /* Buffers sized to the byte, so that sanitizers see every step over the end. */
@@ -72,29 +90,49 @@ static inline void case_call(const Case *c, const VfkKernel *kernel, void *out[C
     free(scratch);
 }
 
-/* Results of ref in `out`, which the caller frees with case_free(). */
-static inline void case_run(const Case *c, void *out[CASE_MAX_OUT])
+static inline void case_buffers(const Case *c, void *out[CASE_MAX_OUT])
 {
-    const VfkKernel *ref = vfk_kernel_find(c->name, 1);
-    ck_assert_msg(ref != NULL, "no kernel %s", c->name);
     for (int r = 0; r < CASE_MAX_OUT; r++) {
         out[r] = c->out_bytes[r] ? case_buffer(c->out_bytes[r]) : NULL;
     }
-    case_call(c, ref, out, c->units > 0 ? c->units : 1);
+}
+
+/* All variants, fused or not as `fused` is, over uneven shares: the bytes must be `out`'s. */
+static inline void case_run_others(const Case *c, int fused, void *const out[CASE_MAX_OUT])
+{
     for (int32_t i = 0; i < vfk_kernel_count; i++) {
         const VfkKernel *kernel = &vfk_kernel_table[i];
         if (strcmp(kernel->name, c->name) != 0 || !case_can_run(kernel) ||
-            !case_is_exact(kernel)) {
+            !(fused ? case_is_fused(kernel) : case_is_exact(kernel))) {
             continue;
         }
         void *other[CASE_MAX_OUT];
-        for (int r = 0; r < CASE_MAX_OUT; r++) {
-            other[r] = c->out_bytes[r] ? case_buffer(c->out_bytes[r]) : NULL;
-        }
+        case_buffers(c, other);
         case_call(c, kernel, other, c->units > 6 ? c->units / 3 - 1 : 1);
         for (int r = 0; r < CASE_MAX_OUT; r++) {
             ck_assert_msg(!out[r] || memcmp(out[r], other[r], c->out_bytes[r]) == 0,
-                          "%s: result %d differs from ref", kernel->symbol, r);
+                          "%s: result %d differs from %s", kernel->symbol, r,
+                          fused ? "the first that is fused" : "ref");
+            free(other[r]);
+        }
+    }
+}
+
+/* Results of ref in `out`, which the caller frees with case_free(). */
+static inline void case_run(const Case *c, void *out[CASE_MAX_OUT])
+{
+    const VfkKernel *ref = vfk_kernel_find(c->name, VFK_REFERENCE);
+    const VfkKernel *fused = case_find_fused(c->name);
+    ck_assert_msg(ref != NULL, "no kernel %s", c->name);
+    case_buffers(c, out);
+    case_call(c, ref, out, c->units > 0 ? c->units : 1);
+    case_run_others(c, 0, out);
+    if (fused != NULL) {
+        void *other[CASE_MAX_OUT];
+        case_buffers(c, other);
+        case_call(c, fused, other, c->units > 0 ? c->units : 1);
+        case_run_others(c, 1, other);
+        for (int r = 0; r < CASE_MAX_OUT; r++) {
             free(other[r]);
         }
     }
@@ -131,7 +169,8 @@ static inline void case_run_close(const Case *c, void *out[CASE_MAX_OUT], int is
     }
 }
 
-/* Run kernel `name` in place on a copy of in[0]: the bytes must be those of `expected`. */
+/* Run kernel `name` in place on a copy of in[0]: the bytes must be those of `expected`, or, of a
+ * fused variant, those of a run that is not in place. */
 static inline void case_in_place(const Case *c, const void *expected)
 {
     for (int32_t i = 0; i < vfk_kernel_count; i++) {
@@ -141,14 +180,18 @@ static inline void case_in_place(const Case *c, const void *expected)
         }
         ck_assert(kernel->flags & VFK_IN_PLACE);
         void *buffer = case_buffer(c->out_bytes[0]);
+        void *own[CASE_MAX_OUT];
+        case_buffers(c, own);
+        case_call(c, kernel, own, c->units > 0 ? c->units : 1);
         memcpy(buffer, c->in[0], c->out_bytes[0]);
         Case same = *c;
         same.in[0] = buffer;
         void *out[CASE_MAX_OUT] = {buffer, NULL, NULL};
         case_call(&same, kernel, out, c->units > 2 ? c->units / 2 : 1);
-        ck_assert_msg(memcmp(buffer, expected, c->out_bytes[0]) == 0, "%s in place",
-                      kernel->symbol);
+        ck_assert_msg(memcmp(buffer, case_is_fused(kernel) ? own[0] : expected,
+                             c->out_bytes[0]) == 0, "%s in place", kernel->symbol);
         free(buffer);
+        case_free(own);
     }
 }
 

@@ -56,14 +56,22 @@ static const VfkKernel *find(const char *name, const char *variant)
     return NULL;
 }
 
-static void apply_act(const struct Shape *s, float *c)
+/* The map kernel is that of the same variant, or of ref where it has no other bits. */
+static void apply_act(const struct Shape *s, const char *variant, float *c)
 {
     if (act_name[s->act] == NULL) {
         return;
     }
     VfkMapParams params = {.n = s->m * s->n, .alpha = 1.5};
     VfkArgs args = {(const void *[]){c}, (void *[]){c}, NULL, &params, 0, s->m * s->n};
-    vfk_kernel_find(act_name[s->act], VFK_REFERENCE)->fn(&args);
+    for (int32_t i = 0; i < vfk_kernel_count; i++) {
+        const VfkKernel *kernel = &vfk_kernel_table[i];
+        if (strcmp(kernel->name, act_name[s->act]) == 0 && strcmp(kernel->variant, variant) == 0) {
+            kernel->fn(&args);
+            return;
+        }
+    }
+    find(act_name[s->act], "ref")->fn(&args);
 }
 
 /* The steps one by one; the product is that of `variant`. */
@@ -79,7 +87,7 @@ static void separate_steps(const struct Shape *s, const char *variant, const flo
     VfkArgs args = {operand, (void *[]){c}, scratch, &p, 0, 1};
     find("matmul_f32", variant)->fn(&args);
     free(scratch);
-    apply_act(s, c);
+    apply_act(s, variant, c);
     for (int64_t i = 0; i < s->m; i++) {
         for (int64_t j = 0; j < s->n; j++) {
             float *x = &c[i * s->n + j];

@@ -63,6 +63,17 @@ static const struct Row {
 
 static const VfkMapParams constants = {0, 1.5, 0.25};
 
+static void check_f32(const struct Row *r, const char *kernel, const float *x, const float *y,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double want = r->f((double)x[i]), got = (double)y[i];
+        double allowed = fmax(r->ulp * last_place(want), r->absolute);
+        ck_assert_msg(fabs(got - want) <= allowed, "%s(%a) is %a, not %a", kernel, (double)x[i],
+                      got, want);
+    }
+}
+
 START_TEST(test_f32)
 {
     const struct Row *r = &row[_i];
@@ -77,13 +88,13 @@ START_TEST(test_f32)
     Case c = {name, &constants, {x}, {n * sizeof *x}, (int64_t)n, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
-    for (size_t i = 0; i < n; i++) {
-        double want = r->f((double)x[i]), got = (double)((float *)out[0])[i];
-        double allowed = fmax(r->ulp * last_place(want), r->absolute);
-        ck_assert_msg(fabs(got - want) <= allowed, "%s(%a) is %a, not %a", name, (double)x[i],
-                      got, want);
-    }
+    check_f32(r, name, x, out[0], n);
     case_in_place(&c, out[0]);
+    const VfkKernel *fused = case_find_fused(name);
+    if (fused != NULL) {
+        case_call(&c, fused, out, c.units);
+        check_f32(r, fused->symbol, x, out[0], n);
+    }
     case_free(out);
     free(x);
 }
@@ -175,6 +186,15 @@ static const struct Extreme {
     {"hard_swish_f32", 1e-40f, 5e-41f}, {"relu_f32", 1e-45f, 1e-45f},
 };
 
+static void check_extreme(const struct Extreme *e, const char *kernel, const float *y, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int same = isnan(e->y) ? isnan(y[i]) : memcmp(&y[i], &e->y, sizeof y[i]) == 0;
+        ck_assert_msg(same, "%s(%a) is %a, not %a", kernel, (double)e->x, (double)y[i],
+                      (double)e->y);
+    }
+}
+
 START_TEST(test_extremes)
 {
     const struct Extreme *e = &extreme[_i];
@@ -186,11 +206,11 @@ START_TEST(test_extremes)
     Case c = {e->name, &constants, {x}, {sizeof x}, N, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
-    for (int i = 0; i < N; i++) {
-        float got = ((float *)out[0])[i];
-        int same = isnan(e->y) ? isnan(got) : memcmp(&got, &e->y, sizeof got) == 0;
-        ck_assert_msg(same, "%s(%a) is %a, not %a", e->name, (double)e->x, (double)got,
-                      (double)e->y);
+    check_extreme(e, e->name, out[0], N);
+    const VfkKernel *fused = case_find_fused(e->name);
+    if (fused != NULL) {
+        case_call(&c, fused, out, N);
+        check_extreme(e, fused->symbol, out[0], N);
     }
     case_free(out);
 }

@@ -46,7 +46,7 @@ static VfStatus run_if(VfInferRun *run, const VfNode *node, VfFact *out)
 {
     const VfGraph *body[2] = {body_of(node, "else_branch"), body_of(node, "then_branch")};
     if (!body[0] || !body[1])
-        return VF_OK;
+        return vf_infer_run_bodies(run, node);
     VF_TRY(visit(run, node, body[0]));
     VF_TRY(visit(run, node, body[1]));
     const VfFact *condition = operand_fact(run, node, 0);
@@ -151,7 +151,7 @@ static VfStatus run_loop(VfInferRun *run, const VfNode *node, VfFact *out)
 {
     Carried carried = {body_of(node, "body"), node->n_in - 2, 2, 1, NULL};
     if (!carried.body || carried.n < 0 || carried.body->n_input < 2)
-        return VF_OK;
+        return vf_infer_run_bodies(run, node);
     VfFact turn = {.type = {VF_TYPE_TENSOR, VF_I64, 0, NULL}},
            go = {.type = {VF_TYPE_TENSOR, VF_BOOL, 0, NULL}};
     VfFact *first[2] = {&turn, &go};
@@ -208,10 +208,10 @@ static VfStatus run_scan(VfInferRun *run, const VfNode *node, VfFact *out)
     int64_t n_scan = vf_node_int(node, "num_scan_inputs");
     Carried carried = {body_of(node, "body"), 0, 0, 0, NULL};
     VfDim length = vf_dim_unknown();
-    /* opset 8 has a batch axis and lengths as its first operand: its body is left alone */
+    /* opset 8 has a batch axis and lengths as its first operand: its body's types are its own */
     if (!carried.body || n_scan < 0 || n_scan > node->n_in ||
         vf_graph_opset(node->graph, node->domain) < 9)
-        return VF_OK;
+        return vf_infer_run_bodies(run, node);
     carried.n = node->n_in - (int32_t)n_scan;
     for (int32_t i = carried.n; i < node->n_in && i < carried.body->n_input; i++) {
         VfFact slice = unknown_fact;
@@ -231,6 +231,18 @@ static VfStatus run_scan(VfInferRun *run, const VfNode *node, VfFact *out)
     return VF_OK;
 }
 
+/* --- bodies of whom nothing is known --- */
+
+VfStatus vf_infer_run_bodies(VfInferRun *run, const VfNode *node)
+{
+    if (run->depth >= DEPTH_MAX)
+        return VF_OK;
+    for (const VfAttr *attr = node->first_attr; attr; attr = attr->next)
+        if (attr->type == VF_ATTR_GRAPH && attr->graph && run->budget > 0)
+            VF_TRY(visit(run, node, attr->graph));
+    return VF_OK;
+}
+
 VfStatus vf_infer_run_control(VfInferRun *run, const VfNode *node, VfFact *out)
 {
     if (run->depth >= DEPTH_MAX || run->budget <= 0)
@@ -243,6 +255,6 @@ VfStatus vf_infer_run_control(VfInferRun *run, const VfNode *node, VfFact *out)
     case VF_OP_SCAN:
         return run_scan(run, node, out);
     default:
-        return VF_OK;
+        return vf_infer_run_bodies(run, node);
     }
 }

@@ -188,6 +188,8 @@ static VfStatus infer_results(VfInferRun *run, const VfNode *node, const VfFact 
         return run_call(run, node, function, in, out);
     if (vf_op_has(node->op, VF_OPF_CONTROL))
         return vf_infer_run_control(run, node, out);
+    if (run->model->n_subgraph > 0)
+        VF_TRY(vf_infer_run_bodies(run, node));
     VF_TRY(vf_infer_node(run->scratch, run->model->symbols, node, in, out, run->err));
     return is_computable(run, node, in, out) ? compute(run, node, in, out) : VF_OK;
 }

@@ -37,7 +37,11 @@ const VfFact *vf_infer_run_fact(VfInferRun *run, const VfValue *value);
 /* Set the fact of a value, met with what the file declares. `value` may be NULL (omitted). */
 VfStatus vf_infer_run_set(VfInferRun *run, const VfValue *value, const VfFact *fact);
 
-/* If, Loop, Scan: visit the bodies and set `out`. Does nothing for other nodes. */
+/* Visit the graphs among a node's attributes with the types that they declare: those of an operator
+ * that is not known. */
+VfStatus vf_infer_run_bodies(VfInferRun *run, const VfNode *node);
+
+/* If, Loop, Scan: visit the bodies and set `out`. Of other nodes the bodies alone are visited. */
 VfStatus vf_infer_run_control(VfInferRun *run, const VfNode *node, VfFact *out);
 
 #endif

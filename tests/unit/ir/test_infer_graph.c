@@ -162,6 +162,25 @@ END_TEST
 
 /* A loop that concatenates keeps rank and width, loses the length; its scan output gains an axis.
  */
+START_TEST(visits_the_body_of_an_unknown_operator)
+{
+    VfGraph *g = model->graph;
+    VfValue *x = input(g, "x", "f32[batch, 8]");
+    VfNode *node = link_node(g, "Repeat", "", 1, &x);
+    VfGraph *body = vf_graph_new(model, node, NULL);
+    VfValue *y = node1(body, "Relu", "", x);
+    set_output(body, 1, &y);
+    add_body(node, "body", body);
+    vf_node_link(node, NULL);
+    set_output(g, 1, node->out);
+    infer(NULL);
+    check_type(y, "f32[batch, 8]");
+    y->type = infer_fact(model, vf_bytes("f32[batch, 9]"))->type;
+    VfErr err = {0};
+    ck_assert_int_eq(vf_infer_graph(g, NULL, &err), VF_INVALID);
+}
+END_TEST
+
 START_TEST(settles_what_a_loop_carries)
 {
     VfGraph *g = model->graph;
@@ -298,6 +317,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, resolves_a_computed_reshape);
     tcase_add_test(tcase, refines_declared_types_and_rejects_contradictions);
     tcase_add_test(tcase, joins_the_branches_of_if);
+    tcase_add_test(tcase, visits_the_body_of_an_unknown_operator);
     tcase_add_test(tcase, settles_what_a_loop_carries);
     tcase_add_test(tcase, infers_through_functions);
     tcase_add_test(tcase, computes_small_constants);

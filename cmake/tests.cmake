@@ -8,8 +8,7 @@ set(test_environment
     "VITFOLD_SOURCE=${PROJECT_SOURCE_DIR}"
     "VITFOLD_CORPUS=${VITFOLD_CORPUS}")
 if(VITFOLD_SANITIZE)
-    list(APPEND test_environment "VITFOLD_SANITIZE=1"
-        "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.supp:print_suppressions=0")
+    list(APPEND test_environment "VITFOLD_SANITIZE=1")
 endif()
 
 file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)

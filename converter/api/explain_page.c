@@ -241,6 +241,7 @@ static VfStatus build_on(const VfExplanation *explanation, VfModel *model, VfPag
     Builder b = {.from = explanation, .page = page, .model = model, .scratch = vf_arena_new()};
     VF_TRY_ALLOC(b.scratch, err);
     VfStatus status = build(&b, html, err);
+    vf_apart_stop(&page->layouter);
     vf_arena_free(b.scratch);
     return status;
 }

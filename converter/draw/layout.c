@@ -1,181 +1,40 @@
 #include "converter/draw/layout.h"
 
-#include <graphviz/cgraph.h>
-#include <graphviz/gvc.h>
-#include <graphviz/gvplugin.h>
-#include <graphviz/gvplugin_textlayout.h>
+#include <string.h>
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "converter/draw/graphviz.h"
 #include "converter/draw/words.h"
 
-/* Graphviz measures in points and inches; a point counts as a pixel. */
-static const double inch = 72;
-
-/* Graphviz is not reentrant: one layout at a time. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-typedef struct Layout {
-    const VfDrawing *drawing;
-    GVC_t *gvc;
-    graph_t *root;
-    node_t **box;
-    edge_t **arrow;
-    graph_t **group;
-} Layout;
-
-/* --- words: a text layout of our own, so that no font is looked up ---
- *
- * The only words Graphviz sees are runs of 'x', one for each column. */
-
-static boolean measure(textspan_t *span, char **font_path)
+static VfStatus check_size(const VfDrawing *drawing, VfErr *err)
 {
-    VfBytes words = {span->str, 0};
-    while (span->str[words.size] != '\0')
-        words.size++;
-    if (font_path != NULL)
-        *font_path = NULL;
-    span->layout = NULL;
-    span->free_layout = NULL;
-    span->size.x = vf_draw_width(words, VF_DRAW_SMALL_FONT);
-    span->size.y = VF_DRAW_LINE;
-    span->yoffset_layout = 0;
-    span->yoffset_centerline = 0.2 * VF_DRAW_SMALL_FONT;
-    return 1;
+    const struct {
+        int32_t n, most;
+        const char *what;
+    } limit[] = {
+        {drawing->n_box, VF_DRAW_BOX_MAX, "boxes"},
+        {drawing->n_arrow, VF_DRAW_ARROW_MAX, "arrows"},
+        {drawing->n_group, VF_DRAW_GROUP_MAX, "groups"},
+    };
+    for (size_t i = 0; i < sizeof limit / sizeof limit[0]; i++)
+        if (limit[i].n > limit[i].most)
+            return vf_fail(err, VF_UNSUPPORTED, "cannot draw %d %s in one drawing: at most %d",
+                           limit[i].n, limit[i].what, limit[i].most);
+    return VF_OK;
 }
 
-/* A context that measures by `measure`: of plugins for the same thing the one of highest quality is
- * taken, and those that come with Graphviz have 10 and less. They are not even loaded. */
-static GVC_t *new_context(void)
+static size_t points_bytes(const VfDrawCurve *curve)
 {
-    static gvtextlayout_engine_t engine = {measure};
-    static gvplugin_installed_t type[] = {{0, "textlayout", 100, &engine, NULL}, {0}};
-    static gvplugin_api_t api[] = {{API_textlayout, type}, {(api_t)0, NULL}};
-    static gvplugin_library_t library = {"vitfold", api};
-    /* The form of the name is how Graphviz tells plugins from other symbols. */
-    static const lt_symlist_t builtin[] = {{"gvplugin_vitfold_LTX_library", &library}, {0}};
-    return gvContextPlugins(builtin, 1);
+    return (size_t)curve->n * sizeof *curve->point;
 }
 
-/* --- numbers of objects ---
- *
- * Graphviz takes addresses for them unless told otherwise, and its results then depend on where
- * memory happened to lie. Names are kept beside them by Graphviz itself. */
-
-static void *open_numbers(graph_t *root, Agdisc_t *with)
-{
-    (void)root;
-    (void)with;
-    return calloc(1, sizeof(IDTYPE));
-}
-
-static void close_numbers(void *last)
-{
-    free(last);
-}
-
-static long next_number(void *last, int kind, char *name, IDTYPE *number, int is_new)
-{
-    (void)kind;
-    if (last == NULL || name != NULL || !is_new)
-        return 0;
-    *number = ++*(IDTYPE *)last;
-    return 1;
-}
-
-static long take_number(void *last, int kind, IDTYPE number)
-{
-    (void)last;
-    (void)kind;
-    (void)number;
-    return 0;
-}
-
-static void drop_number(void *last, int kind, IDTYPE number)
-{
-    (void)last;
-    (void)kind;
-    (void)number;
-}
-
-static char *name_of_number(void *last, int kind, IDTYPE number)
-{
-    (void)last;
-    (void)kind;
-    (void)number;
-    return NULL;
-}
-
-static void note_number(void *last, int kind, void *object)
-{
-    (void)last;
-    (void)kind;
-    (void)object;
-}
-
-static graph_t *new_graph(void)
-{
-    static Agiddisc_t numbers = {open_numbers,   next_number,   take_number, drop_number,
-                                 name_of_number, close_numbers, note_number};
-    Agdisc_t with = {NULL, &numbers, NULL};
-    return agopen((char *)"g", Agdirected, &with);
-}
-
-/* --- the drawing as Graphviz has it --- */
-
-static void set_default(graph_t *root, int kind, const char *name, const char *value)
-{
-    agattr(root, kind, (char *)name, (char *)value);
-}
-
-static void set_number(void *object, const char *name, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.4f", value);
-    agset(object, (char *)name, text);
-}
-
-static void set_defaults(graph_t *root, bool is_sideways)
-{
-    set_default(root, AGRAPH, "rankdir", is_sideways ? "LR" : "TB");
-    set_default(root, AGRAPH, "nodesep", "0.25");
-    set_default(root, AGRAPH, "ranksep", is_sideways ? "0.3" : "0.35");
-    set_default(root, AGRAPH, "label", "");
-    set_default(root, AGRAPH, "mclimit", "1");
-    set_default(root, AGRAPH, "nslimit", "20");
-    set_default(root, AGRAPH, "nslimit1", "20");
-    set_default(root, AGNODE, "shape", "box");
-    set_default(root, AGNODE, "label", "");
-    set_default(root, AGNODE, "fixedsize", "true");
-    set_default(root, AGNODE, "width", "1");
-    set_default(root, AGNODE, "height", "1");
-    set_default(root, AGEDGE, "label", "");
-    set_default(root, AGEDGE, "arrowsize", "0.7");
-}
+/* --- the request: the sketch, then its arrays --- */
 
 /* Words as wide as these, with some room around them; nothing for nothing. */
-static void fill_columns(char *out, size_t size, VfBytes words)
+static int32_t columns_of(VfBytes words)
 {
-    size_t columns = words.size == 0 ? 0 : vf_visible_width(words) + 2;
-    size_t n = columns < size - 1 ? columns : size - 1;
-    for (size_t i = 0; i < n; i++)
-        out[i] = 'x';
-    out[n] = '\0';
-}
-
-static void add_groups(Layout *layout)
-{
-    for (int32_t i = 0; i < layout->drawing->n_group; i++) {
-        const VfDrawGroup *group = &layout->drawing->group[i];
-        char name[32], label[256];
-        snprintf(name, sizeof name, "cluster_%d", i);
-        fill_columns(label, sizeof label, group->label);
-        layout->group[i] = agsubg(group->parent < 0 ? layout->root : layout->group[group->parent],
-                                  name, 1);
-        agset(layout->group[i], (char *)"label", label);
-    }
+    enum { COLUMNS_MAX = 255 };
+    size_t n = words.size == 0 ? 0 : vf_visible_width(words) + 2;
+    return n < COLUMNS_MAX ? (int32_t)n : COLUMNS_MAX;
 }
 
 /* Of a joint with a sign in it, and of one without. */
@@ -198,169 +57,120 @@ static double height_of(const VfDrawBox *box)
     return box->is_point ? width_of(box) : box->n_line * VF_DRAW_LINE + 2 * VF_DRAW_PAD_Y;
 }
 
-static void add_boxes(Layout *layout)
+static VfStatus put_request(const VfDrawing *drawing, VfText *out, VfErr *err)
 {
-    for (int32_t i = 0; i < layout->drawing->n_box; i++) {
-        const VfDrawBox *box = &layout->drawing->box[i];
-        char name[32];
-        snprintf(name, sizeof name, "%d", i);
-        layout->box[i] = agnode(layout->root, name, 1);
-        set_number(layout->box[i], "width", width_of(box) / inch);
-        set_number(layout->box[i], "height", height_of(box) / inch);
-        if (box->group >= 0)
-            agsubnode(layout->group[box->group], layout->box[i], 1);
+    VfSketch sketch = {drawing->n_box, drawing->n_arrow, drawing->n_group, drawing->is_sideways,
+                       NULL, NULL, NULL};
+    vf_text_add(out, &sketch, sizeof sketch);
+    for (int32_t i = 0; i < drawing->n_box; i++) {
+        const VfDrawBox *from = &drawing->box[i];
+        VfSketchBox box = {width_of(from), height_of(from), from->group};
+        vf_text_add(out, &box, sizeof box);
     }
-}
-
-static void add_arrows(Layout *layout)
-{
-    for (int32_t i = 0; i < layout->drawing->n_arrow; i++) {
-        const VfDrawArrow *arrow = &layout->drawing->arrow[i];
-        char name[32], label[256];
-        snprintf(name, sizeof name, "%d", i);
-        fill_columns(label, sizeof label, arrow->label);
-        layout->arrow[i] = agedge(layout->root, layout->box[arrow->from],
-                                  layout->box[arrow->to], name, 1);
-        agset(layout->arrow[i], (char *)"label", label);
+    for (int32_t i = 0; i < drawing->n_arrow; i++) {
+        const VfDrawArrow *from = &drawing->arrow[i];
+        VfSketchArrow arrow = {from->from, from->to, columns_of(from->label)};
+        vf_text_add(out, &arrow, sizeof arrow);
     }
-}
-
-/* --- what came out --- */
-
-static double flip(const Layout *layout, double y)
-{
-    return GD_bb(layout->root).UR.y - y;
-}
-
-static VfDrawPoint point_of(const Layout *layout, pointf p)
-{
-    return (VfDrawPoint){p.x - GD_bb(layout->root).LL.x, flip(layout, p.y)};
-}
-
-static VfDrawRect rect_of(const Layout *layout, boxf box)
-{
-    VfDrawPoint corner = point_of(layout, (pointf){box.LL.x, box.UR.y});
-    return (VfDrawRect){corner.x, corner.y, box.UR.x - box.LL.x, box.UR.y - box.LL.y};
-}
-
-static VfStatus read_arrow(VfArena *arena, const Layout *layout, edge_t *edge, VfDrawCurve *curve,
-                           VfErr *err)
-{
-    const splines *spline = ED_spl(edge);
-    if (spline != NULL && spline->size > 0) {
-        const bezier *b = &spline->list[0];
-        VfDrawPoint *point = VF_NEW_ARRAY(arena, VfDrawPoint, (size_t)b->size);
-        VF_TRY_ALLOC(point, err);
-        curve->n = (int32_t)b->size;
-        for (int32_t i = 0; i < curve->n; i++)
-            point[i] = point_of(layout, b->list[i]);
-        curve->point = point;
-        curve->has_tip = b->eflag != 0;
-        if (curve->has_tip)
-            curve->tip = point_of(layout, b->ep);
+    for (int32_t i = 0; i < drawing->n_group; i++) {
+        const VfDrawGroup *from = &drawing->group[i];
+        VfSketchGroup group = {from->parent, columns_of(from->label)};
+        vf_text_add(out, &group, sizeof group);
     }
-    textlabel_t *label = ED_label(edge);
-    curve->has_label = label != NULL && label->set;
-    if (curve->has_label)
-        curve->label = point_of(layout, label->pos);
-    return VF_OK;
+    return out->failed ? vf_no_memory(err) : VF_OK;
 }
 
-static VfStatus read_layout(VfArena *arena, const Layout *in, VfDrawLayout *out, VfErr *err)
+/* A copy of the next `n` items of `from`; NULL without memory. */
+static void *take(VfArena *arena, VfBytes *from, int32_t n, size_t item_bytes)
 {
-    boxf all = GD_bb(in->root);
-    out->width = all.UR.x - all.LL.x;
-    out->height = all.UR.y - all.LL.y;
-    for (int32_t i = 0; i < in->drawing->n_box; i++) {
-        double width = ND_width(in->box[i]) * inch, height = ND_height(in->box[i]) * inch;
-        VfDrawPoint middle = point_of(in, ND_coord(in->box[i]));
-        out->box[i] = (VfDrawRect){middle.x - width / 2, middle.y - height / 2, width, height};
-    }
-    for (int32_t i = 0; i < in->drawing->n_group; i++)
-        if (agfstnode(in->group[i]) != NULL)
-            out->group[i] = rect_of(in, GD_bb(in->group[i]));
-    for (int32_t i = 0; i < in->drawing->n_arrow; i++)
-        VF_TRY(read_arrow(arena, in, in->arrow[i], &out->arrow[i], err));
-    return VF_OK;
+    size_t size = (size_t)n * item_bytes;
+    void *copy = vf_arena_copy(arena, from->data, size);
+    from->data += size;
+    from->size -= size;
+    return copy;
 }
 
-/* --- one layout --- */
-
-/* What Graphviz says is kept by it (aglasterr) and not printed. */
-static int say_nothing(char *words)
+static VfStatus read_request(VfArena *arena, VfBytes from, VfSketch *sketch, VfErr *err)
 {
-    (void)words;
-    return 0;
-}
-
-static VfStatus lay_out(VfArena *arena, Layout *layout, VfDrawLayout *out, VfErr *err)
-{
-    layout->root = new_graph();
-    if (layout->root == NULL)
+    memcpy(sketch, from.data, sizeof *sketch);
+    from.data += sizeof *sketch;
+    from.size -= sizeof *sketch;
+    sketch->box = take(arena, &from, sketch->n_box, sizeof *sketch->box);
+    sketch->arrow = take(arena, &from, sketch->n_arrow, sizeof *sketch->arrow);
+    sketch->group = take(arena, &from, sketch->n_group, sizeof *sketch->group);
+    if (sketch->box == NULL || sketch->arrow == NULL || sketch->group == NULL)
         return vf_no_memory(err);
-    set_defaults(layout->root, layout->drawing->is_sideways);
-    add_groups(layout);
-    add_boxes(layout);
-    add_arrows(layout);
-    VfStatus status = VF_OK;
-    if (gvLayout(layout->gvc, layout->root, "dot") == 0) {
-        status = read_layout(arena, layout, out, err);
-        gvFreeLayout(layout->gvc, layout->root);
-    } else {
-        status = vf_fail(err, VF_IO, "cannot lay out a drawing: Graphviz finds no layout "
-                                     "'dot' ('dot -c' makes its list of plugins)");
-    }
-    agclose(layout->root);
-    return status;
-}
-
-static VfStatus check_size(const VfDrawing *drawing, VfErr *err)
-{
-    const struct {
-        int32_t n, most;
-        const char *what;
-    } limit[] = {
-        {drawing->n_box, VF_DRAW_BOX_MAX, "boxes"},
-        {drawing->n_arrow, VF_DRAW_ARROW_MAX, "arrows"},
-        {drawing->n_group, VF_DRAW_GROUP_MAX, "groups"},
-    };
-    for (size_t i = 0; i < sizeof limit / sizeof limit[0]; i++)
-        if (limit[i].n > limit[i].most)
-            return vf_fail(err, VF_UNSUPPORTED, "cannot draw %d %s in one drawing: at most %d",
-                           limit[i].n, limit[i].what, limit[i].most);
     return VF_OK;
 }
 
-VfStatus vf_draw_layout(VfArena *arena, const VfDrawing *drawing, VfDrawLayout *layout,
-                        VfErr *err)
+/* --- the answer: the layout, its arrays, then the points of each curve --- */
+
+static VfStatus answer(VfBytes request, VfText *out, VfErr *err)
 {
+    VfSketch sketch;
+    VF_TRY(read_request(out->arena, request, &sketch, err));
+    VfDrawLayout layout = {
+        .box = VF_NEW_ARRAY(out->arena, VfDrawRect, (size_t)sketch.n_box),
+        .arrow = VF_NEW_ARRAY(out->arena, VfDrawCurve, (size_t)sketch.n_arrow),
+        .group = VF_NEW_ARRAY(out->arena, VfDrawRect, (size_t)sketch.n_group),
+    };
+    if (layout.box == NULL || layout.arrow == NULL || layout.group == NULL)
+        return vf_no_memory(err);
+    VF_TRY(vf_graphviz_layout(out->arena, &sketch, &layout, err));
+    vf_text_add(out, &layout, sizeof layout);
+    vf_text_add(out, layout.box, (size_t)sketch.n_box * sizeof *layout.box);
+    vf_text_add(out, layout.arrow, (size_t)sketch.n_arrow * sizeof *layout.arrow);
+    vf_text_add(out, layout.group, (size_t)sketch.n_group * sizeof *layout.group);
+    for (int32_t i = 0; i < sketch.n_arrow; i++)
+        if (layout.arrow[i].n > 0)
+            vf_text_add(out, layout.arrow[i].point, points_bytes(&layout.arrow[i]));
+    return VF_OK;
+}
+
+static VfStatus read_answer(VfArena *arena, VfBytes from, const VfDrawing *drawing,
+                            VfDrawLayout *layout, VfErr *err)
+{
+    memcpy(layout, from.data, sizeof *layout);
+    from.data += sizeof *layout;
+    from.size -= sizeof *layout;
+    layout->box = take(arena, &from, drawing->n_box, sizeof *layout->box);
+    layout->arrow = take(arena, &from, drawing->n_arrow, sizeof *layout->arrow);
+    layout->group = take(arena, &from, drawing->n_group, sizeof *layout->group);
+    if (layout->box == NULL || layout->arrow == NULL || layout->group == NULL)
+        return vf_no_memory(err);
+    for (int32_t i = 0; i < drawing->n_arrow; i++) {
+        VfDrawCurve *curve = &layout->arrow[i];
+        curve->point = take(arena, &from, curve->n, sizeof *curve->point);
+        VF_TRY_ALLOC(curve->point, err);
+    }
+    return VF_OK;
+}
+
+static VfStatus lay_out_nothing(VfArena *arena, const VfDrawing *drawing, VfDrawLayout *layout,
+                                VfErr *err)
+{
+    *layout = (VfDrawLayout){.group = VF_NEW_ARRAY(arena, VfDrawRect, (size_t)drawing->n_group)};
+    VF_TRY_ALLOC(layout->group, err);
+    return VF_OK;
+}
+
+VfStatus vf_draw_layout(VfApart *layouter, VfArena *arena, const VfDrawing *drawing,
+                        VfDrawLayout *layout, VfErr *err)
+{
+    /* A hundred times what all drawings of a page take. */
+    static const VfApartJob graphviz = {"lay out drawings", "Graphviz",
+                                        "as it does without memory", 60, answer};
+    VfApart own = {0};
+    VfText request;
+    VfBytes result;
     VF_TRY(check_size(drawing, err));
-    Layout work = {
-        .drawing = drawing,
-        .box = VF_NEW_ARRAY(arena, node_t *, (size_t)drawing->n_box),
-        .arrow = VF_NEW_ARRAY(arena, edge_t *, (size_t)drawing->n_arrow),
-        .group = VF_NEW_ARRAY(arena, graph_t *, (size_t)drawing->n_group),
-    };
-    layout->box = VF_NEW_ARRAY(arena, VfDrawRect, (size_t)drawing->n_box);
-    layout->arrow = VF_NEW_ARRAY(arena, VfDrawCurve, (size_t)drawing->n_arrow);
-    layout->group = VF_NEW_ARRAY(arena, VfDrawRect, (size_t)drawing->n_group);
-    layout->width = layout->height = 0;
-    if (work.box == NULL || work.arrow == NULL || work.group == NULL || layout->box == NULL ||
-        layout->arrow == NULL || layout->group == NULL)
-        return vf_no_memory(err);
     if (drawing->n_box == 0)
-        return VF_OK;
-    pthread_mutex_lock(&one_at_a_time);
-    agusererrf before = agseterrf(say_nothing);
-    VfStatus status = VF_NO_MEMORY;
-    work.gvc = new_context();
-    if (work.gvc == NULL) {
-        vf_no_memory(err);
-    } else {
-        status = lay_out(arena, &work, layout, err);
-        gvFreeContext(work.gvc);
-    }
-    agseterrf(before);
-    pthread_mutex_unlock(&one_at_a_time);
-    return status;
+        return lay_out_nothing(arena, drawing, layout, err);
+    vf_text_init(&request, arena);
+    VF_TRY(put_request(drawing, &request, err));
+    VfStatus status = vf_apart_ask(layouter == NULL ? &own : layouter, &graphviz, arena,
+                                   (VfBytes){request.data, request.size}, &result, err);
+    vf_apart_stop(&own);
+    VF_TRY(status);
+    return read_answer(arena, result, drawing, layout, err);
 }

@@ -1,18 +1,19 @@
-/* Where the parts of a drawing go. Graphviz computes it; no other header knows that it does.
+/* Where the parts of a drawing go. Graphviz computes it, in a child process (graphviz.h, apart.h).
  *
  * Units are pixels; x grows to the right, y downwards, and the origin is the upper left corner.
  *
- * Graphviz keeps state of its own, so one layout is made at a time: calls from several threads
- * wait for each other. It must not be used by other code of the process at the same time. Fonts
- * are not looked at: sizes of words come from words.h.
+ * Fonts are not looked at: sizes of words come from words.h. Threads may ask at the same time; the
+ * rest of the process must not be inside of Graphviz then.
  */
 #ifndef VF_DRAW_LAYOUT_H
 #define VF_DRAW_LAYOUT_H
 
+#include "converter/draw/apart.h"
 #include "converter/draw/drawing.h"
 
 /* What one drawing may hold. Time grows faster than the number of boxes: at these limits a layout
- * takes about a second. Callers with more draw it in parts or as a map (map.h). */
+ * takes half a second if boxes have few arrows, and may take minutes if each has many. Callers with
+ * more draw it in parts or as a map (map.h). */
 enum { VF_DRAW_BOX_MAX = 600, VF_DRAW_ARROW_MAX = 2400, VF_DRAW_GROUP_MAX = 200 };
 
 /* Metrics the layout shares with the printer. */
@@ -44,9 +45,12 @@ typedef struct VfDrawLayout {
     VfDrawRect *group;  /* by number of the group; width 0: it holds no box */
 } VfDrawLayout;
 
-/* Compute the layout, in `arena`. VF_UNSUPPORTED: the drawing is too large, or Graphviz cannot lay
- * it out; VF_IO: Graphviz or its plugin for this is not installed as it should be. */
-VfStatus vf_draw_layout(VfArena *arena, const VfDrawing *drawing, VfDrawLayout *layout,
-                        VfErr *err);
+/* Compute the layout, in `arena`, where scratch memory stays too. `layouter` is the child process
+ * that does it, started by the first call; NULL: one for this drawing alone, which takes some
+ * milliseconds longer. VF_UNSUPPORTED: the drawing is too large, or those of this layouter together
+ * take more than a minute; VF_IO: Graphviz or its plugin for this is not installed as it should be,
+ * or it gives up, as it does without memory. */
+VfStatus vf_draw_layout(VfApart *layouter, VfArena *arena, const VfDrawing *drawing,
+                        VfDrawLayout *layout, VfErr *err);
 
 #endif

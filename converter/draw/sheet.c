@@ -22,12 +22,12 @@ static double row_height(const Sheet *s, int32_t i)
     return fmax(s->layout[i].height, words) + ROW_GAP + (row->heading.size > 0 ? HEADING : 0);
 }
 
-static VfStatus lay_out(Sheet *s, VfErr *err)
+static VfStatus lay_out(Sheet *s, VfApart *layouter, VfErr *err)
 {
     double labels = 0, rows = 0;
     for (int32_t i = 0; i < s->sheet->n_row; i++) {
         const VfDrawRow *row = &s->sheet->row[i];
-        VF_TRY(vf_draw_layout(s->sheet->arena, row->drawing, &s->layout[i], err));
+        VF_TRY(vf_draw_layout(layouter, s->sheet->arena, row->drawing, &s->layout[i], err));
         labels = fmax(labels, fmax(vf_draw_width(row->label, VF_DRAW_FONT),
                                    vf_draw_width(row->note, VF_DRAW_SMALL_FONT)));
         rows = fmax(rows, s->layout[i].width);
@@ -66,7 +66,10 @@ VfStatus vf_sheet_svg(const VfDrawSheet *sheet, const VfSvgOptions *options, VfT
     Sheet s = {.sheet = sheet,
                .layout = VF_NEW_ARRAY(sheet->arena, VfDrawLayout, (size_t)sheet->n_row)};
     VF_TRY_ALLOC(s.layout, err);
-    VF_TRY(lay_out(&s, err));
+    VfApart own = {0};
+    VfStatus status = lay_out(&s, options->layouter == NULL ? &own : options->layouter, err);
+    vf_apart_stop(&own);
+    VF_TRY(status);
     for (int32_t i = 0; i < sheet->n_row && options->has_legend; i++)
         vf_draw_svg_note_tones(sheet->row[i].drawing, is_seen);
     is_seen[VF_TONE_CONTEXT] = false; /* boxes of it say what they are */

@@ -181,7 +181,7 @@ VfStatus vf_drawing_svg(const VfDrawing *drawing, const VfSvgOptions *options, V
 {
     VfDrawLayout layout;
     bool is_seen[VF_TONE_COUNT] = {false};
-    VF_TRY(vf_draw_layout(drawing->arena, drawing, &layout, err));
+    VF_TRY(vf_draw_layout(options->layouter, drawing->arena, drawing, &layout, err));
     VfSvg svg = {drawing, &layout, options->prefix == NULL ? "d" : options->prefix,
                  VF_SVG_MARGIN, VF_SVG_MARGIN, 0, text};
     if (options->has_legend)

@@ -15,6 +15,7 @@
 #ifndef VF_DRAW_SVG_H
 #define VF_DRAW_SVG_H
 
+#include "converter/draw/apart.h"
 #include "converter/draw/drawing.h"
 #include "runtime/base/text.h"
 
@@ -23,6 +24,7 @@ typedef struct VfSvgOptions {
                           * '-'; NULL: "d" */
     bool is_document;    /* a file of its own: with namespace, style and background */
     bool has_legend;     /* the tones that occur, below the drawing */
+    VfApart *layouter;   /* see vf_draw_layout; NULL: one for this call alone */
 } VfSvgOptions;
 
 /* Append the drawing. Errors as vf_draw_layout; then nothing was added. Boxes have the ids

@@ -11,9 +11,10 @@ static VfStatus put(VfPage *page, const VfDrawing *drawing, const char *prefix, 
     if (drawing == NULL)
         return VF_OK;
     vf_text_init(&text, page->arena);
-    VfStatus status = vf_drawing_svg(drawing, &(VfSvgOptions){.prefix = prefix}, &text, err);
+    VfSvgOptions options = {.prefix = prefix, .layouter = &page->layouter};
+    VfStatus status = vf_drawing_svg(drawing, &options, &text, err);
     if (status == VF_UNSUPPORTED) {
-        group->left_out = "Not drawn: it is too large.";
+        group->left_out = "Not drawn: it is too large, or takes too long to lay out.";
         return VF_OK;
     }
     VF_TRY(status);

@@ -15,7 +15,8 @@ typedef struct VfDrawn {
     size_t n_node; /* of the larger side, also where it is not drawn */
 } VfDrawn;
 
-/* Put the drawings into `group` of the page, or say there why they are not. */
+/* Put the drawings into `group` of the page, or say there why they are not. The page's layouter is
+ * to be stopped after the last one. */
 VfStatus vf_page_draw(VfPage *page, const VfDrawn *drawn, VfPageGroup *group, VfErr *err);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef VF_REPORT_PAGE_H
 #define VF_REPORT_PAGE_H
 
+#include "converter/draw/apart.h"
 #include "converter/report/html/html.h"
 #include "converter/report/table.h"
 #include "converter/report/weight_change.h"
@@ -136,6 +137,7 @@ typedef struct VfPage {
     VfPagePart *part;
     size_t n_part;
     size_t n_drawn;      /* pairs of drawings in them */
+    VfApart layouter;    /* of drawings; who adds some stops it */
     VfPageSection section[VF_PAGE_SECTIONS_MAX];
     size_t n_section;
     VfPageTable index;   /* every node; no rows: none */

@@ -325,6 +325,7 @@ VfStatus vf_page_add_diff(VfPage *page, const VfDiff *diff, VfErr *err)
     Builder b = {.page = page, .arena = page->arena, .diff = diff, .scratch = vf_arena_new()};
     VF_TRY_ALLOC(b.scratch, err);
     VfStatus status = build(&b, err);
+    vf_apart_stop(&page->layouter);
     vf_arena_free(b.scratch);
     if (vf_diff_is_empty(diff))
         page->note = vf_bytes("The models say the same.");

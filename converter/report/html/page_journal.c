@@ -284,6 +284,7 @@ VfStatus vf_page_add_journal(VfPage *page, const VfJournal *journal, const VfPag
     b.scratch = vf_arena_new();
     VF_TRY_ALLOC(b.scratch, err);
     VfStatus status = build(&b, pass, n_pass, err);
+    vf_apart_stop(&page->layouter);
     vf_arena_free(b.scratch);
     page->parts_title = "Passes";
     return status;

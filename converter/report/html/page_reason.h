@@ -25,7 +25,8 @@ typedef struct VfPageReasoned {
 } VfPageReasoned;
 
 /* Add a place to `part` of `page`: to the group of equal words but for those in quotes and equal
- * look but for names, else to a new one, which is drawn. Words are copied; `scratch` is reset. */
+ * look but for names, else to a new one, which is drawn. Words are copied; `scratch` is reset. The
+ * page's layouter is to be stopped after the last one. */
 VfStatus vf_page_add_reason(VfPage *page, VfPagePart *part, const VfPageReasoned *said,
                             VfArena *scratch, VfErr *err);
 

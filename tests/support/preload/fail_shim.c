@@ -8,8 +8,9 @@
  *   FAIL_LOG     file that gets the number of calls at exit, or the name of the program or library
  *                that made the failed one
  *
- * Calls count from when the libraries are initialised. Those that the C library makes of itself,
- * as fwrite does of write, do not come by here; allocations do.
+ * Calls count from when the libraries are initialised, those of forked processes with the
+ * program's. Those that the C library makes of itself, as fwrite does of write, do not come by
+ * here; allocations do.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ static const char *kind;
 static const void *program, *libc; /* where they are mapped */
 static long fail_at;
 static int fail_errno;
-static atomic_long n_call;
+static atomic_long *n_call; /* of the program and the processes it forks, together */
 
 static const void *base_of(const void *place)
 {
@@ -62,6 +63,11 @@ __attribute__((constructor)) static void begin(void)
     const char *at = getenv("FAIL_AT"), *number = getenv("FAIL_ERRNO");
     fail_at = at == NULL ? 0 : atol(at);
     fail_errno = number == NULL ? EIO : atoi(number);
+    void *shared = mmap(NULL, sizeof *n_call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                        -1, 0);
+    if (shared == MAP_FAILED)
+        abort();
+    n_call = shared;
     kind = getenv("FAIL_CALL");
 }
 
@@ -69,7 +75,7 @@ __attribute__((destructor)) static void end(void)
 {
     char text[32];
     kind = NULL;
-    snprintf(text, sizeof text, "%ld", atomic_load(&n_call));
+    snprintf(text, sizeof text, "%ld", atomic_load(n_call));
     if (fail_at == 0)
         append(text);
 }
@@ -78,7 +84,7 @@ __attribute__((destructor)) static void end(void)
 static int is_hit(const char *name, const void *caller)
 {
     Dl_info info;
-    if (kind == NULL || strcmp(kind, name) != 0 || atomic_fetch_add(&n_call, 1) + 1 != fail_at)
+    if (kind == NULL || strcmp(kind, name) != 0 || atomic_fetch_add(n_call, 1) + 1 != fail_at)
         return 0;
     kind = NULL;
     const char *cut = getenv("FAIL_CUT");

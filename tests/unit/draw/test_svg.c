@@ -33,7 +33,7 @@ START_TEST(test_sizes)
     VfDrawLayout layout;
     VfErr err = {.status = VF_OK};
     add_box(drawing, vf_bytes("0123456789"), VF_TONE_PLAIN, -1);
-    ck_assert_int_eq(vf_draw_layout(arena, drawing, &layout, &err), VF_OK);
+    ck_assert_int_eq(vf_draw_layout(NULL, arena, drawing, &layout, &err), VF_OK);
     ck_assert_double_eq_tol(layout.box[0].width, 92, 0.1);
     ck_assert_double_eq_tol(layout.box[0].height, 27, 0.1);
     ck_assert(layout.width >= 92 && layout.width < 120);

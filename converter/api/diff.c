@@ -144,6 +144,8 @@ static VfStatus find(const VitfoldModel *a, const VitfoldModel *b,
                      report->out.size - told};
     if (options->html)
         VF_TRY(make_page(a, b, diff, moved, report, err));
+    VF_TRY(vf_labels_check(a->ir->labels, err));
+    VF_TRY(vf_labels_check(b->ir->labels, err));
     return is_equal ? VF_OK : vf_fail(err, VF_DIFFERS, "the models differ");
 }
 

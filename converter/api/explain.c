@@ -200,6 +200,8 @@ static VfStatus explain(const Explainer *cx, const char *words, VfErr *err)
         VF_TRY(check_named(cx, words, err));
     VF_TRY(vf_load_clean(cx->model, NULL, 0, &clean, err));
     VfStatus status = explain_matcher(cx, clean, err);
+    if (status == VF_OK)
+        status = vf_labels_check(clean->labels, err);
     vf_model_free(clean);
     VF_TRY(status);
     VF_TRY(explain_passes(cx, words, err));

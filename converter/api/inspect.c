@@ -55,6 +55,8 @@ static VfStatus fill(VitfoldReport *report, VitfoldModel *const *model, size_t n
         vf_inspection_text(&inspection[0], report->arena, &report->out);
     else
         vf_inspections_text(inspection, n_model, report->arena, &report->out);
+    for (size_t i = 0; i < n_model; i++)
+        VF_TRY(vf_labels_check(inspection[i].clean->labels, err));
     return VF_OK;
 }
 

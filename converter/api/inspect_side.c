@@ -155,7 +155,7 @@ static void put_row(Side *side, const char *name, CellFn *print)
         VfBytes done = {"?", 1};
         vf_text_init(&cell, side->arena);
         print(&side->inspection[i], &cell);
-        vf_text_get(&cell, &done, NULL);
+        side->table->failed |= vf_text_get(&cell, &done, NULL) != VF_OK;
         vf_table_cell(side->table, done);
     }
 }
@@ -182,7 +182,7 @@ static void put_work(Side *side, VfBytes op)
             vf_text_count(&cell, work);
         else
             vf_text_char(&cell, '-');
-        vf_text_get(&cell, &done, NULL);
+        side->table->failed |= vf_text_get(&cell, &done, NULL) != VF_OK;
         vf_table_cell(side->table, done);
     }
 }

@@ -86,8 +86,8 @@ static void cell(VfTable *table, VfArena *arena, void (*print)(VfText *, double)
         print(&text, value);
     else
         vf_text_char(&text, '-');
-    if (vf_text_get(&text, &done, NULL) == VF_OK)
-        vf_table_cell(table, done);
+    table->failed |= vf_text_get(&text, &done, NULL) != VF_OK;
+    vf_table_cell(table, done);
 }
 
 /* Operators that do or hold something. */
@@ -120,18 +120,24 @@ static void print_op_costs(const VfInspection *inspection, VfArena *arena, VfTex
     vf_table_print(&table, 0, text);
 }
 
-static const char *dim(VfArena *arena, const VfInspection *inspection, VfDim d)
+/* `text`; NULL, for want of memory, is remembered by the table. */
+static const char *made(VfTable *table, const char *text)
 {
-    const char *text = vf_dim_text(arena, inspection->clean->symbols, d);
-    return text == NULL ? "?" : text;
+    table->failed |= text == NULL;
+    return text == NULL ? "" : text;
+}
+
+static const char *dim(VfTable *table, const VfInspection *inspection, VfDim d)
+{
+    return made(table, vf_dim_text(table->arena, inspection->clean->symbols, d));
 }
 
 /* "window", "causal", "cross", "bias" as they apply; "-" for none. */
-static const char *traits(VfArena *arena, const VfAttention *site)
+static const char *traits(VfTable *table, const VfAttention *site)
 {
     VfText text;
-    VfBytes done;
-    vf_text_init(&text, arena);
+    VfBytes done = {NULL, 0};
+    vf_text_init(&text, table->arena);
     const struct {
         bool is_on;
         const char *word;
@@ -149,18 +155,19 @@ static const char *traits(VfArena *arena, const VfAttention *site)
             vf_text_printf(&text, "%s%s", text.size == 0 ? "" : ", ", trait[i].word);
     if (text.size == 0)
         vf_text_char(&text, '-');
-    return vf_text_get(&text, &done, NULL) == VF_OK ? done.data : "-";
+    vf_text_get(&text, &done, NULL);
+    return made(table, done.data);
 }
 
 /* "14x14+1": rows, columns and the tokens before them. */
-static const char *grid(VfArena *arena, const VfInspection *inspection, const VfAttention *site)
+static const char *grid(VfTable *table, const VfInspection *inspection, const VfAttention *site)
 {
     if (site->grid_h.sym == VF_SYM_UNKNOWN || site->grid_w.sym == VF_SYM_UNKNOWN)
         return "-";
-    const char *text = vf_arena_printf(arena, "%sx%s+%s", dim(arena, inspection, site->grid_h),
-                                       dim(arena, inspection, site->grid_w),
-                                       dim(arena, inspection, site->prefix));
-    return text == NULL ? "-" : text;
+    return made(table, vf_arena_printf(table->arena, "%sx%s+%s",
+                                       dim(table, inspection, site->grid_h),
+                                       dim(table, inspection, site->grid_w),
+                                       dim(table, inspection, site->prefix)));
 }
 
 static void print_attentions(const VfInspection *inspection, VfArena *arena, VfText *text)
@@ -178,13 +185,13 @@ static void print_attentions(const VfInspection *inspection, VfArena *arena, VfT
         const VfAttention *site = &found->site[i];
         vf_table_printf(&table, "%d", site->index);
         vf_table_printf(&table, "%s", vf_attention_kind_name(site->kind));
-        vf_table_printf(&table, "%s", dim(arena, inspection, site->heads));
-        vf_table_printf(&table, "%s", dim(arena, inspection, site->n_q));
-        vf_table_printf(&table, "%s", dim(arena, inspection, site->n_k));
-        vf_table_printf(&table, "%s", dim(arena, inspection, site->d));
+        vf_table_printf(&table, "%s", dim(&table, inspection, site->heads));
+        vf_table_printf(&table, "%s", dim(&table, inspection, site->n_q));
+        vf_table_printf(&table, "%s", dim(&table, inspection, site->n_k));
+        vf_table_printf(&table, "%s", dim(&table, inspection, site->d));
         vf_table_printf(&table, site->scale_value != NULL ? "run time" : "%.4g", site->scale);
-        vf_table_printf(&table, "%s", grid(arena, inspection, site));
-        vf_table_printf(&table, "%s", traits(arena, site));
+        vf_table_printf(&table, "%s", grid(&table, inspection, site));
+        vf_table_printf(&table, "%s", traits(&table, site));
         vf_table_cell(&table, vf_bytes(site->label));
     }
     vf_text_char(text, '\n');
@@ -206,7 +213,7 @@ static void print_layer_norms(const VfInspection *inspection, VfArena *arena, Vf
         const VfLayerNorm *site = &found->layer[i];
         vf_table_printf(&table, "%s%s", site->is_rms ? "RMSNorm" : "LayerNorm",
                         site->is_over_channels ? " (channels)" : "");
-        vf_table_printf(&table, "%s", dim(arena, inspection, site->width));
+        vf_table_printf(&table, "%s", dim(&table, inspection, site->width));
         vf_table_printf(&table, "%s", site->is_decomposed ? "decomposed" : "operator");
         vf_table_cell(&table, vf_bytes(site->label));
     }

@@ -243,5 +243,6 @@ VfStatus vf_model_map(VfArena *arena, VfModel *model, const VfSiteList *sites, V
     VF_TRY(mark(&marks, sites));
     VfMapAsk ask = {.title = title, .graph = model->graph, .n_site = marks.n_site,
                     .site = marks.site, .site_of = marks.site_of, .note = marks.note};
-    return vf_map_sheet(arena, &ask, sheet, err);
+    VF_TRY(vf_map_sheet(arena, &ask, sheet, err));
+    return vf_labels_check(model->labels, err);
 }

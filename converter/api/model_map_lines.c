@@ -31,10 +31,11 @@ static void say(Lines *lines, const char *words)
         lines->line[lines->n++] = (VfBytes){words, strlen(words)};
 }
 
-static const char *dim(const Lines *lines, VfDim d)
+static const char *dim(Lines *lines, VfDim d)
 {
     const char *text = vf_dim_text(lines->arena, lines->symbols, d);
-    return text == NULL ? "?" : text;
+    lines->failed |= text == NULL;
+    return text == NULL ? "" : text;
 }
 
 static VfStatus finish(const Lines *lines, VfTone tone, const char *label, VfMapSite *out,

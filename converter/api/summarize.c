@@ -225,6 +225,8 @@ static VfStatus summarize(VitfoldModel *model, VitfoldModel *original,
     vf_json_string(&report->json, "file", model->path);
     VF_TRY(print_passes(model, report, err));
     print_sides(model, side, report);
+    VF_TRY(vf_labels_check(original->ir->labels, err));
+    VF_TRY(vf_labels_check(model->ir->labels, err));
     return render(look.page, model, side, report, err);
 }
 

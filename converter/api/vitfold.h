@@ -3,8 +3,8 @@
  * Handles are opaque and belong to who made them; each has a free function that allows NULL.
  * Nothing is printed and nothing is global: messages go to the log function of a model, if it
  * has one. Different handles may be used by different threads at once, one handle by one
- * thread at a time; vitfold_run only reads its model. Pages and maps are laid out in a child process,
- * a fork of the caller's, which has ended when the call returns.
+ * thread at a time; vitfold_run only reads its model. Pages and maps are laid out in a child
+ * process, a fork of the caller's, which has ended when the call returns.
  *
  * Functions that can fail return a status, VITFOLD_OK or one of the others, and take an error
  * last, which then holds one sentence; NULL is allowed. Results are set only on success.

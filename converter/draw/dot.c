@@ -25,7 +25,7 @@ static void put_words(const VfDrawing *drawing, VfText *text, VfBytes words)
     VfBytes done = {"?", 1};
     vf_text_init(&shown, drawing->arena);
     vf_text_visible(&shown, words);
-    vf_text_get(&shown, &done, NULL); /* no memory: "?" stays, and the text itself fails soon */
+    text->failed |= vf_text_get(&shown, &done, NULL) != VF_OK;
     for (size_t i = 0; i < done.size; i++) {
         char c = done.data[i];
         if (c == '&')

@@ -6,6 +6,7 @@
 #include "converter/draw/nest.h"
 #include "converter/draw/text.h"
 #include "converter/draw/words.h"
+#include "converter/draw/xml_watch.h"
 
 /* What is known of nodes and edges: id, what it is of, name. All of them strings. */
 static const char *const key[][3] = {
@@ -172,14 +173,17 @@ static VfStatus put_document(Writer *w)
 VfStatus vf_drawing_graphml(const VfDrawing *drawing, VfText *text, VfErr *err)
 {
     Writer w = {.drawing = drawing, .err = err};
+    VfXmlWatch watch;
     VF_TRY(vf_draw_nest(drawing, &w.nest, err));
+    vf_xml_watch(&watch);
     xmlBuffer *buffer = xmlBufferCreate();
-    VF_TRY_ALLOC(buffer, err);
-    w.xml = xmlNewTextWriterMemory(buffer, 0);
+    w.xml = buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0);
     VfStatus status = w.xml == NULL ? vf_no_memory(err) : put_document(&w);
     xmlFreeTextWriter(w.xml);
     if (status == VF_OK)
         vf_text_add(text, xmlBufferContent(buffer), (size_t)xmlBufferLength(buffer));
     xmlBufferFree(buffer);
-    return status != VF_OK ? status : text->failed ? vf_no_memory(err) : VF_OK;
+    vf_xml_unwatch(&watch);
+    return status != VF_OK ? status
+           : text->failed || watch.is_out_of_memory ? vf_no_memory(err) : VF_OK;
 }

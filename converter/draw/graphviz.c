@@ -221,18 +221,19 @@ static VfStatus read_arrow(VfArena *arena, const Layout *layout, edge_t *edge, V
                            VfErr *err)
 {
     const splines *spline = ED_spl(edge);
-    if (spline != NULL && spline->size > 0) {
-        const bezier *b = &spline->list[0];
-        VfDrawPoint *point = VF_NEW_ARRAY(arena, VfDrawPoint, (size_t)b->size);
-        VF_TRY_ALLOC(point, err);
-        curve->n = (int32_t)b->size;
-        for (int32_t i = 0; i < curve->n; i++)
-            point[i] = point_of(layout, b->list[i]);
-        curve->point = point;
-        curve->has_tip = b->eflag != 0;
-        if (curve->has_tip)
-            curve->tip = point_of(layout, b->ep);
-    }
+    if (spline == NULL || spline->size == 0)
+        return vf_fail(err, VF_IO, "cannot lay out a drawing: Graphviz leaves out an arrow, as it "
+                                   "does without memory");
+    const bezier *b = &spline->list[0];
+    VfDrawPoint *point = VF_NEW_ARRAY(arena, VfDrawPoint, (size_t)b->size);
+    VF_TRY_ALLOC(point, err);
+    curve->n = (int32_t)b->size;
+    for (int32_t i = 0; i < curve->n; i++)
+        point[i] = point_of(layout, b->list[i]);
+    curve->point = point;
+    curve->has_tip = b->eflag != 0;
+    if (curve->has_tip)
+        curve->tip = point_of(layout, b->ep);
     textlabel_t *label = ED_label(edge);
     curve->has_label = label != NULL && label->set;
     if (curve->has_label)

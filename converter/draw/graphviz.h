@@ -32,7 +32,7 @@ typedef struct VfSketch {
 } VfSketch;
 
 /* Fill the arrays of `layout`, which are there and zero; curves go to `arena`. VF_IO: Graphviz or
- * its plugin for this is not installed as it should be. */
+ * its plugin for this is not installed as it should be, or a curve is missing. */
 VfStatus vf_graphviz_layout(VfArena *arena, const VfSketch *sketch, VfDrawLayout *layout,
                             VfErr *err);
 

@@ -108,7 +108,7 @@ VfStatus vf_journal_text(const VfJournal *journal, VfText *text, VfErr *err)
         VF_TRY(vf_edit_lines(journal, past, i, text, err));
     }
     vf_refusals_text(journal, text);
-    return VF_OK;
+    return vf_labels_check(journal->model->labels, err);
 }
 
 static VfStatus json_nodes(VfJson *json, const char *key, const Lines *lines, VfErr *err)

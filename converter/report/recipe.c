@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/draw/xml_watch.h"
+
 /* The schema knows elements with four at most. */
 enum { ATTRIBUTES_MAX = 64 };
 
@@ -17,6 +19,7 @@ typedef struct Reader {
     VfArena *arena;
     const char *name; /* of the file */
     bool has_doctype;
+    bool is_out_of_memory; /* libxml2, which goes on with less then */
     int line; /* of the first error */
     char error[512];
 } Reader;
@@ -27,6 +30,7 @@ typedef struct Reader {
 static void keep_error(void *user, xmlErrorPtr error)
 {
     Reader *reader = user;
+    reader->is_out_of_memory |= error->code == XML_ERR_NO_MEMORY;
     if (reader->error[0] != '\0' || error->message == NULL || error->level < XML_ERR_ERROR)
         return;
     reader->line = error->line;
@@ -285,8 +289,11 @@ VfStatus vf_recipe_read(VfArena *arena, VfBytes bytes, const char *name, VfRecip
     *recipe = (VfRecipe){0};
     VF_TRY(check_bytes(&reader, bytes, err));
     VF_TRY(check_tags(&reader, bytes, err));
+    VfXmlWatch watch;
     pthread_mutex_lock(&schema_lock);
+    vf_xml_watch(&watch);
     VfStatus status = read_locked(&reader, bytes, recipe, err);
+    vf_xml_unwatch(&watch);
     pthread_mutex_unlock(&schema_lock);
-    return status;
+    return reader.is_out_of_memory || watch.is_out_of_memory ? vf_no_memory(err) : status;
 }

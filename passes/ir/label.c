@@ -18,6 +18,7 @@ struct VfLabels {
     atomic_flag is_locked;
     VfText text; /* the label being made; its memory is used again */
     VfIntern *made;
+    bool has_failed;
 };
 
 VfLabels *vf_labels_new(void)
@@ -51,18 +52,39 @@ static const char *make(VfLabels *labels, VfBytes name, VfBytes prefix, int32_t 
     if (name.size == 0)
         vf_text_printf(&labels->text, "#%d", (int)id);
     if (vf_text_get(&labels->text, &label, NULL) != VF_OK ||
-        vf_intern_add(labels->made, label, &number, NULL) != VF_OK)
+        vf_intern_add(labels->made, label, &number, NULL) != VF_OK) {
+        labels->has_failed = true;
+        vf_text_init(&labels->text, labels->arena);
         return "?";
+    }
     return vf_intern_get(labels->made, number).data;
+}
+
+static void lock(VfLabels *labels)
+{
+    while (atomic_flag_test_and_set_explicit(&labels->is_locked, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(VfLabels *labels)
+{
+    atomic_flag_clear_explicit(&labels->is_locked, memory_order_release);
 }
 
 static const char *label_of(VfLabels *labels, VfBytes name, VfBytes prefix, int32_t id)
 {
-    while (atomic_flag_test_and_set_explicit(&labels->is_locked, memory_order_acquire))
-        sched_yield();
+    lock(labels);
     const char *label = make(labels, name, prefix, id);
-    atomic_flag_clear_explicit(&labels->is_locked, memory_order_release);
+    unlock(labels);
     return label;
+}
+
+VfStatus vf_labels_check(VfLabels *labels, VfErr *err)
+{
+    lock(labels);
+    bool has_failed = labels->has_failed;
+    unlock(labels);
+    return has_failed ? vf_no_memory(err) : VF_OK;
 }
 
 const char *vf_node_label(const VfNode *node)

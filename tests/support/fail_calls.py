@@ -27,8 +27,21 @@ COMMANDS = {
     "run": ["run", "IN", "--random", "1", "--outputs", "m.npz", "--threads", "1"],
     "folder": ["run", "IN", "--random", "1", "-o", "d", "--save-all", "--threads", "1"],
     "emit-c": ["emit-c", "IN", "-o", "c"],
+    "recipe": ["convert", "IN", "m.onnx", "--recipe", "RECIPE"],
+    "explain": ["explain", "IN", "--html", "m.html"],
+    "diff": ["diff", "IN", "OTHER", "--html", "m.html"],
+    "graph": ["inspect", "IN", "--graph", "graphml", "-o", "m.graphml"],
+    "inspect": ["inspect", "IN"],
 }
+OTHER = "mnist/mnist_softmax_ln_op17.onnx"
 TOO_MANY_FILES = "folder", MODELS[0]
+RECIPE = b"""<?xml version="1.0" encoding="UTF-8"?>
+<recipe format="1" clean-up="on">
+  <note>Words.</note>
+  <skip pass="fuse-gelu"/>
+  <pass name="softmax-to-relu" sites="all"><option name="act" value="relu"/></pass>
+</recipe>
+"""
 # kind of call: what errno says, how many of the first are failed, and how many of the others
 KINDS = {
     "alloc": (errno.ENOMEM, 60, 20),
@@ -45,6 +58,9 @@ KINDS = {
 }
 
 
+Result = collections.namedtuple("Result", "status out said noted")
+
+
 def tree(folder):
     """Bytes of every file in `folder`, by its path; of folders, None."""
     return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None
@@ -52,15 +68,16 @@ def tree(folder):
 
 
 def call(words, folder, **shim):
-    """Run in `folder`; the status, what was said on standard error, and what the shim noted."""
+    """Run in `folder`; status, standard output and error, and what the shim noted."""
     log = folder + ".log"
     pathlib.Path(log).write_text("")
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LD_PRELOAD": SHIM, "FAIL_LOG": log}
     environment |= {f"FAIL_{key.upper()}": str(value) for key, value in shim.items()}
     done = subprocess.run([VITFOLD, *words], cwd=folder, env=environment, timeout=60,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
-    return done.returncode, done.stderr.decode(), pathlib.Path(log).read_text().strip()
+    return Result(done.returncode, done.stdout, done.stderr.decode(),
+                  pathlib.Path(log).read_text().strip())
 
 
 def start(folder, old):
@@ -79,11 +96,15 @@ def judge_files(before, after, new):
     return None
 
 
-def judge_words(status, said):
-    """What is wrong with what the tool said, or None."""
-    if status not in (0, 6):
-        return f"status {status}"
-    if status == 6 and (said.count("vitfold: error: ") != 1 or said.count("\n") != 1):
+def judge_result(result, whole):
+    """What is wrong with status and words, which may be those of the `whole` run, or None."""
+    if result[:3] == whole[:3]:
+        return None
+    if result.status == whole.status:
+        return f"status {result.status} and other words"
+    if result.status != 6:
+        return f"status {result.status}"
+    if result.said.count("vitfold: error: ") != 1 or result.said.count("\n") != 1:
         return "not one sentence"
     return None
 
@@ -102,8 +123,11 @@ class Case:
 
     def __init__(self, root, model, name):
         self.name = f"{name} {model}"
-        self.words = [os.path.join(TESTDATA, model) if w == "IN" else w for w in COMMANDS[name]]
         self.root = tempfile.mkdtemp(dir=root)
+        named = {"IN": os.path.join(TESTDATA, model), "OTHER": os.path.join(TESTDATA, OTHER),
+                 "RECIPE": os.path.join(self.root, "recipe.xml")}
+        self.words = [named.get(word, word) for word in COMMANDS[name]]
+        pathlib.Path(named["RECIPE"]).write_bytes(RECIPE)
         self.old, self.folder = self.root + "/old", self.root + "/now"
         os.mkdir(self.old)
         self.count = collections.Counter()
@@ -111,7 +135,8 @@ class Case:
 
     def prepare(self):
         """The files that an undisturbed run makes, twice: the second over changed ones."""
-        assert call(self.words, self.old)[0] == 0, self.name
+        self.whole = call(self.words, self.old)
+        assert self.whole.status in (0, 1), self.whole
         self.new = tree(self.old)
         for path, data in self.new.items():
             if data is not None and not path.startswith("c/"):
@@ -120,21 +145,22 @@ class Case:
 
     def fail(self, kind, at):
         start(self.folder, self.old)
-        status, said, caller = call(self.words, self.folder, call=kind, at=at,
-                                    errno=KINDS[kind][0])
+        result = call(self.words, self.folder, call=kind, at=at, errno=KINDS[kind][0])
         after = tree(self.folder)
-        wrong = judge_files(self.before, after, self.new) or judge_words(status, said)
-        if wrong is None and status == 0 and after != self.new:
-            wrong = "status 0 and other files"
-        self.count[kind, f"status {status}"] += 1
+        wrong = judge_files(self.before, after, self.new) or judge_result(result, self.whole)
+        if wrong is None and result.status == self.whole.status and after != self.new:
+            wrong = "done and other files"
+        self.count[kind, "failed"] += 1
+        self.count[kind, f"status {result.status}"] += 1
         if wrong is not None:
-            self.faults.append(f"{self.name}: {kind} {at} of {caller}: {wrong}: {said}")
+            self.faults.append(f"{self.name}: {kind} {at} of {result.noted}: {wrong}: "
+                               f"{result.said}")
 
     def run(self):
         self.prepare()
         for kind, (_, n_first, n_other) in KINDS.items():
             start(self.folder, self.old)
-            n_call = int(call(self.words, self.folder, call=kind)[2])
+            n_call = int(call(self.words, self.folder, call=kind).noted)
             self.count[kind, "calls"] += n_call
             for at in points(n_call, n_first, n_other):
                 self.fail(kind, at)

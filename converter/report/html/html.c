@@ -7,7 +7,7 @@
 
 /* --- beginning and end --- */
 
-/* The text remembers that memory ran out; libxml2 would print a line of its own. */
+/* The text remembers that memory ran out. */
 static int take(void *context, const char *data, int size)
 {
     VfText *text = context;
@@ -19,6 +19,7 @@ VfStatus vf_html_begin(VfHtml *html, VfArena *arena, VfErr *err)
 {
     *html = (VfHtml){.arena = arena};
     vf_text_init(&html->text, arena);
+    vf_xml_watch(&html->watch);
     xmlOutputBuffer *out = xmlOutputBufferCreateIO(take, NULL, &html->text, NULL);
     VF_TRY_ALLOC(out, err);
     html->writer = xmlNewTextWriter(out);
@@ -37,6 +38,7 @@ void vf_html_release(VfHtml *html)
     if (html->writer != NULL)
         xmlFreeTextWriter(html->writer);
     html->writer = NULL;
+    vf_xml_unwatch(&html->watch);
 }
 
 size_t vf_html_size(const VfHtml *html)
@@ -48,7 +50,7 @@ VfStatus vf_html_finish(VfHtml *html, VfBytes *page, VfErr *err)
 {
     if (html->depth != 0)
         return vf_fail(err, VF_INTERNAL, "a page ends within an element");
-    if (html->has_failed || xmlTextWriterFlush(html->writer) < 0)
+    if (xmlTextWriterFlush(html->writer) < 0 || html->has_failed || html->watch.is_out_of_memory)
         return vf_no_memory(err);
     vf_text_char(&html->text, '\n');
     return vf_text_get(&html->text, page, err);

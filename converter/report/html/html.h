@@ -9,16 +9,18 @@
 #ifndef VF_REPORT_HTML_H
 #define VF_REPORT_HTML_H
 
+#include "converter/draw/xml_watch.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 enum { VF_HTML_LINE_MAX = 4096 };
 
-/* Must stay where it is until it is released. */
+/* Must stay where it is, and in its thread, until it is released. */
 typedef struct VfHtml {
     VfArena *arena;
     VfText text;   /* the page so far, but for what the writer holds back */
     void *writer;  /* of libxml2 */
+    VfXmlWatch watch;
     int depth;     /* open elements */
     bool has_failed;
 } VfHtml;

@@ -57,5 +57,5 @@ VfStatus vf_page_add_nodes(VfPage *page, const VfModel *model, const int32_t *ed
     VF_TRY(vf_graph_each_node(model->graph, add_node, &filler, err));
     for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
         VF_TRY(vf_graph_each_node(f->body, add_node, &filler, err));
-    return VF_OK;
+    return vf_labels_check(model->labels, err);
 }

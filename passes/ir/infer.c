@@ -140,11 +140,12 @@ VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
                     .err = err};
     for (int32_t i = 0; i < node->n_out; i++)
         out[i] = (VfFact){.type = {VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL}};
+    cx.opset = vf_graph_opset(node->graph, node->domain);
+    if (function)
+        VF_TRY(check_kinds(&cx));
+    VF_TRY(vf_infer_check_dtypes(&cx));
     if (!function)
         return VF_OK;
-    cx.opset = vf_graph_opset(node->graph, node->domain);
-    VF_TRY(check_kinds(&cx));
-    VF_TRY(vf_infer_check_dtypes(&cx));
     VF_TRY(function(&cx));
     return finish(&cx);
 }

@@ -24,6 +24,9 @@ typedef struct Letter {
 #define BIT(dtype) (1u << VF_##dtype)
 #define FLOATS (BIT(F16) | BIT(BF16) | BIT(F32) | BIT(F64))
 #define BYTES (BIT(U8) | BIT(I8))
+#define SMALL_FLOATS (BIT(F8E4M3FN) | BIT(F8E4M3FNUZ) | BIT(F8E5M2) | BIT(F8E5M2FNUZ))
+#define SIGNED_INTS (BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
+#define WIDE_INTS (BIT(U32) | BIT(I32) | BIT(U64) | BIT(I64))
 #define INTS (BYTES | BIT(U16) | BIT(I16) | BIT(U32) | BIT(I32) | BIT(U64) | BIT(I64))
 
 static const Letter letter_row[] = {
@@ -33,6 +36,13 @@ static const Letter letter_row[] = {
     {'F', true, FLOATS, "a float"},
     {'G', true, FLOATS, "a float"},
     {'H', true, FLOATS, "a float"},
+    {'E', true, FLOATS | SMALL_FLOATS, "a float"},
+    {'P', true, FLOATS | BYTES, "a float, u8 or i8"},
+    {'N', true, FLOATS | INTS, "a number"},
+    {'W', true, FLOATS | WIDE_INTS, "a float or an integer of 32 or 64 bits"},
+    {'S', true, FLOATS | SIGNED_INTS, "a float or a signed integer"},
+    {'I', true, INTS, "an integer"},
+    {'M', true, FLOATS | INTS | BIT(BOOL), "a number or bool"},
     {'Q', true, BYTES, "u8 or i8"},
     {'R', true, BYTES, "u8 or i8"},
     {'l', false, BIT(I64), "i64"},
@@ -42,6 +52,7 @@ static const Letter letter_row[] = {
     {'s', false, FLOATS | BIT(F8E8M0), "a float"},
     {'b', false, BIT(BOOL), "bool"},
     {'d', false, FLOATS | INTS, "a number"},
+    {'t', false, BIT(STRING), "string"},
     {'.', false, 0, NULL},
 };
 enum { N_LETTER = sizeof letter_row / sizeof letter_row[0] };

@@ -117,7 +117,7 @@ static const StringCase string_table[] = {
     {"graph g (x: string[2]) -> (y: string[2]) { y = Identity(x) }\n", {{"a", 1}, {"b", 1}},
      VF_UNSUPPORTED, {0}},
     {"graph g (x: string[2]) -> (y: string[2]) { y = Add(x, x) }\n", {{"a", 1}, {"b", 1}},
-     VF_UNSUPPORTED, {0}},
+     VF_INVALID, {0}},
 };
 
 START_TEST(strings_are_known_to_the_plan)

@@ -95,7 +95,7 @@ static void finish_scores(const Head *h, int64_t row, const Keys *keys, float *s
 static void soft_rows(float *s, int64_t height, int64_t n, int is_first, float *most,
                       double *total, float *factor)
 {
-    SoftPanel lane[GEMM_MR];
+    Panel lane[GEMM_MR];
     float now[GEMM_MR];
     for (int64_t i = 0; i < height; i++) {
         lane[i] = soft_greatest(s + i * GEMM_STRIDE, n);
@@ -111,7 +111,7 @@ static void soft_rows(float *s, int64_t height, int64_t n, int is_first, float *
     for (int64_t i = 0; i < height; i++) {
         factor[i] = is_first || now[i] == most[i] ? 1.0f : vfk_exp(most[i] - now[i]);
         total[i] = is_first ? 0.0 : total[i] * (double)factor[i];
-        total[i] += (double)soft_sum_lanes(&lane[i]);
+        total[i] += (double)panel_sum(&lane[i]);
         most[i] = now[i];
     }
 }
@@ -135,6 +135,21 @@ static void add_part(float *sum, const float *part, int64_t n, float factor)
 {
     for (int64_t j = 0; j < n; j++) {
         sum[j] = factor * sum[j] + part[j];
+    }
+}
+
+/* The sums of a group of rows, at `at` among the unit's, to their places. */
+static void put_rows(const Head *h, int64_t row, int64_t at, int64_t height)
+{
+    const VfkAttentionParams *p = h->p;
+    for (int64_t i = 0; i < height; i++) {
+        const float *restrict sum = h->sum + (at + i) * h->width;
+        float *restrict out = h->out + (row + i) * p->out_row;
+        const int is_soft = p->function == VFK_ATTEND_SOFTMAX;
+        const float factor = (float)(is_soft ? p->factor / h->total[at + i] : p->factor);
+        for (int64_t j = 0; j < p->dv; j++) {
+            out[j] = factor * sum[j];
+        }
     }
 }
 
@@ -165,20 +180,8 @@ static void attend_group(const Head *h, int64_t row, int64_t at, int64_t height,
     for (int64_t i = 0; i < height && !is_first; i++) {
         add_part(sum + i * h->width, h->part + i * h->width, h->width, factor[i]);
     }
-}
-
-/* The sums of `rows` rows to their places. */
-static void put_rows(const Head *h, int64_t row, int64_t rows)
-{
-    const VfkAttentionParams *p = h->p;
-    for (int64_t i = 0; i < rows; i++) {
-        const float *sum = h->sum + i * h->width;
-        float *out = h->out + (row + i) * p->out_row;
-        const int is_soft = p->function == VFK_ATTEND_SOFTMAX;
-        const float factor = (float)(is_soft ? p->factor / h->total[i] : p->factor);
-        for (int64_t j = 0; j < p->dv; j++) {
-            out[j] = factor * sum[j];
-        }
+    if (keys->first + keys->n == p->n) {
+        put_rows(h, row, at, height);
     }
 }
 
@@ -208,7 +211,6 @@ static void attend_rows(const Head *h, int64_t row, int64_t rows, int is_packed)
             at += height;
         }
     }
-    put_rows(h, row, rows);
 }
 
 /* Operands of batch `index`. */

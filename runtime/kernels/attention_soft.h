@@ -1,23 +1,15 @@
 /* Softmax of rows of scores, in panels. Internal to runtime/kernels.
  *
- * A row is whole panels, of which the last is filled up with -inf: soft_fill does it. Lanes of a
- * panel stay apart until the end of a row and are then merged in a tree, so that the bits do not
- * depend on the width of vectors; where VFK_FMA is defined multiply-adds are fused.
+ * A row is whole panels, of which the last is filled up with -inf: soft_fill does it.
  */
 #ifndef VFK_ATTENTION_SOFT_H
 #define VFK_ATTENTION_SOFT_H
 
-#include "runtime/kernels/tile.h"
+#include "runtime/kernels/panel.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
-
-/* A panel in registers. */
-enum { SOFT_PARTS = PANEL_f32 / LANES_f32 };
-typedef struct SoftPanel {
-    Vector_f32 part[SOFT_PARTS];
-} SoftPanel;
 
 /* a > b ? a : b in each lane. */
 static inline Vector_f32 soft_greater(Vector_f32 a, Vector_f32 b)
@@ -59,21 +51,20 @@ static inline Vector_f32 soft_exp_lanes(Vector_f32 d)
 /* Fill up a row of `n` scores; there must be room for a panel more. */
 static inline void soft_fill(float *s, int64_t n)
 {
-    const SoftPanel zero = {{{0.0f}}};
-    for (int i = 0; i < SOFT_PARTS; i++) {
+    const Panel zero = {{{0.0f}}};
+    for (int i = 0; i < PANEL_PARTS; i++) {
         const Vector_f32 masked = zero.part[i] - INFINITY;
         memcpy(s + n + i * LANES_f32, &masked, sizeof masked);
     }
 }
 
 /* The greatest of each lane. NaN may be passed over: exponentials bring it back. */
-static inline SoftPanel soft_greatest(const float *s, int64_t n)
+static inline Panel soft_greatest(const float *s, int64_t n)
 {
-    SoftPanel most, x;
-    memcpy(&most, s, sizeof most);
+    Panel most = panel_load(s);
     for (int64_t j = PANEL_f32; j < n; j += PANEL_f32) {
-        memcpy(&x, s + j, sizeof x);
-        for (int i = 0; i < SOFT_PARTS; i++) {
+        const Panel x = panel_load(s + j);
+        for (int i = 0; i < PANEL_PARTS; i++) {
             most.part[i] = soft_greater(most.part[i], x.part[i]);
         }
     }
@@ -81,12 +72,12 @@ static inline SoftPanel soft_greatest(const float *s, int64_t n)
 }
 
 /* s = exp(s - most); the sum of each lane. */
-static inline SoftPanel soft_exp(float *s, int64_t n, float most)
+static inline Panel soft_exp(float *s, int64_t n, float most)
 {
-    SoftPanel sum = {{{0.0f}}}, x;
+    Panel sum = {{{0.0f}}};
     for (int64_t j = 0; j < n; j += PANEL_f32) {
-        memcpy(&x, s + j, sizeof x);
-        for (int i = 0; i < SOFT_PARTS; i++) {
+        Panel x = panel_load(s + j);
+        for (int i = 0; i < PANEL_PARTS; i++) {
             x.part[i] = soft_exp_lanes(x.part[i] - most);
             sum.part[i] += x.part[i];
         }
@@ -97,36 +88,23 @@ static inline SoftPanel soft_exp(float *s, int64_t n, float most)
 
 /* --- lanes merged --- */
 
-typedef float SoftHalf __attribute__((vector_size(32)));
-typedef float SoftQuarter __attribute__((vector_size(16)));
 typedef int32_t SoftMask8 __attribute__((vector_size(32)));
 typedef int32_t SoftMask4 __attribute__((vector_size(16)));
 
 /* The greater of each lane; b where one is NaN. */
 #define SOFT_GREATER(V, M, a, b) ((V)((((a) > (b)) & (M)(a)) | (~((a) > (b)) & (M)(b))))
 
-static inline float soft_greatest_lane(const SoftPanel *most)
+static inline float soft_greatest_lane(const Panel *most)
 {
-    SoftHalf half[2];
+    PanelHalf half[2];
     memcpy(half, most, sizeof half);
-    half[0] = SOFT_GREATER(SoftHalf, SoftMask8, half[0], half[1]);
-    SoftQuarter quarter[2];
+    half[0] = SOFT_GREATER(PanelHalf, SoftMask8, half[0], half[1]);
+    PanelQuarter quarter[2];
     memcpy(quarter, half, sizeof quarter);
-    quarter[0] = SOFT_GREATER(SoftQuarter, SoftMask4, quarter[0], quarter[1]);
+    quarter[0] = SOFT_GREATER(PanelQuarter, SoftMask4, quarter[0], quarter[1]);
     const float a = quarter[0][0] > quarter[0][2] ? quarter[0][0] : quarter[0][2];
     const float b = quarter[0][1] > quarter[0][3] ? quarter[0][1] : quarter[0][3];
     return a > b ? a : b;
-}
-
-static inline float soft_sum_lanes(const SoftPanel *sum)
-{
-    SoftHalf half[2];
-    memcpy(half, sum, sizeof half);
-    half[0] += half[1];
-    SoftQuarter quarter[2];
-    memcpy(quarter, half, sizeof quarter);
-    quarter[0] += quarter[1];
-    return (quarter[0][0] + quarter[0][2]) + (quarter[0][1] + quarter[0][3]);
 }
 
 #endif

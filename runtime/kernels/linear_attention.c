@@ -1,7 +1,8 @@
-/* A unit is some columns of the values of one head. The sums over keys get one column more, that
- * of a value of 1, which is the divisor's; the next units of a call find the divisors made. */
+/* A unit is some columns of the values of one head. The next units of a call find the keys and the
+ * divisors of their head made. */
 #include "runtime/kernels/linear_attention_size.h"
 #include "runtime/kernels/pack.h"
+#include "runtime/kernels/panel.h"
 
 /* One head: its operands, and scratch. */
 typedef struct KeyHead {
@@ -10,65 +11,47 @@ typedef struct KeyHead {
     float *out;
     float *key;   /* d rows of keys */
     float *value; /* panels of values */
-    float *sum;   /* d rows of LINEAR_WIDTH */
-    float *part;  /* d or GEMM_MR rows of LINEAR_WIDTH */
+    float *sum;   /* d rows of VFK_LINEAR_COLUMNS */
+    float *part;  /* d or GEMM_MR rows of VFK_LINEAR_COLUMNS */
     float *query; /* GEMM_MR rows */
+    float *key_sum; /* d, filled up with zeros as rows of queries are */
     float *divisor; /* m */
     int has_divisor; /* and keys, if they are one block: an earlier unit was of this head */
 } KeyHead;
 
-static void relu_rows(float *x, int64_t rows, int64_t n)
+/* Rows of `n` packed elements, relu of them if so asked, filled up with zeros to whole panels. */
+static void finish_packed(float *x, int64_t rows, int64_t n, int64_t relu)
 {
     for (int64_t i = 0; i < rows; i++, x += GEMM_STRIDE) {
-        for (int64_t j = 0; j < n; j++) {
+        memset(x + n, 0, PANEL_f32 * sizeof *x);
+        for (int64_t j = 0; relu && j < n; j++) {
             x[j] = x[j] < 0.0f ? 0.0f : x[j];
         }
     }
 }
 
-/* Keys [first, first + n), as d rows. */
+/* Keys [first, first + n), as d rows, and the sums of these. */
 static void pack_keys(const KeyHead *h, int64_t first, int64_t n)
 {
     const VfkLinearAttentionParams *p = h->p;
     pack_a_f32(h->k + first * p->k_row, p->k_col, p->k_row, p->d, n, h->key);
-    if (p->relu_k) {
-        relu_rows(h->key, p->d, n);
+    finish_packed(h->key, p->d, n, p->relu_k);
+    for (int64_t c = 0; c < p->d && !h->has_divisor; c++) {
+        h->key_sum[c] += panel_row_sum(h->key + c * GEMM_STRIDE, n);
     }
 }
 
-/* Columns [column, column + width) of values [first, first + n), and the one more. */
-static void pack_values(const KeyHead *h, int64_t first, int64_t n, int64_t column, int64_t width)
-{
-    const VfkLinearAttentionParams *p = h->p;
-    const float *v = h->v + first * p->v_row + column * p->v_col;
-    float *one = h->value + n * VFK_LINEAR_COLUMNS;
-    pack_b_f32(v, p->v_row, p->v_col, n, width, h->value);
-    if (h->has_divisor) {
-        return;
-    }
-    memset(one, 0, (size_t)(n * PANEL_f32) * sizeof *one);
-    for (int64_t j = 0; j < n; j++) {
-        one[j * PANEL_f32] = 1.0f;
-    }
-}
-
-/* c = a b, `rows` rows of LINEAR_WIDTH columns: `width` of values, and the panel of the divisor
- * unless that is there. */
-static void multiply(const KeyHead *h, const float *a, const float *b, int64_t b_step,
-                     int64_t b_panel, int64_t k, int64_t rows, int64_t width, float *c)
+/* c = a b, `rows` rows of `width` columns. */
+static void multiply(const float *a, const float *b, int64_t b_step, int64_t b_panel, int64_t k,
+                     int64_t rows, int64_t width, float *c)
 {
     for (int64_t i = 0; i < vfk_tile_blocks(rows); i++) {
         const int64_t height = vfk_tile_height(rows, i);
-        Tile_f32 tile = {.a = a, .b = b, .b_step = b_step, .b_panel = b_panel, .k = k, .c = c,
-                         .c_row = LINEAR_WIDTH};
+        const Tile_f32 tile = {.a = a, .b = b, .b_step = b_step, .b_panel = b_panel, .k = k,
+                               .c = c, .c_row = VFK_LINEAR_COLUMNS};
         block_f32(height, width, &tile);
-        tile.b = b + b_panel * (VFK_LINEAR_COLUMNS / PANEL_f32);
-        tile.c = c + VFK_LINEAR_COLUMNS;
-        if (!h->has_divisor) {
-            block_f32(height, 1, &tile);
-        }
         a += height * GEMM_STRIDE;
-        c += height * LINEAR_WIDTH;
+        c += height * VFK_LINEAR_COLUMNS;
     }
 }
 
@@ -76,15 +59,19 @@ static void multiply(const KeyHead *h, const float *a, const float *b, int64_t b
 static void sum_keys(const KeyHead *h, int64_t column, int64_t width)
 {
     const VfkLinearAttentionParams *p = h->p;
+    if (!h->has_divisor) {
+        memset(h->key_sum, 0, (size_t)linear_round_up(p->d) * sizeof *h->key_sum);
+    }
     for (int64_t first = 0; first < p->n; first += GEMM_KC) {
         const int64_t n = vfk_min_i64(GEMM_KC, p->n - first);
         if (!h->has_divisor || p->n > GEMM_KC) {
             pack_keys(h, first, n);
         }
-        pack_values(h, first, n, column, width);
-        multiply(h, h->key, h->value, PANEL_f32, n * PANEL_f32, n, p->d, width,
+        pack_b_f32(h->v + first * p->v_row + column * p->v_col, p->v_row, p->v_col, n, width,
+                   h->value);
+        multiply(h->key, h->value, PANEL_f32, n * PANEL_f32, n, p->d, width,
                  first == 0 ? h->sum : h->part);
-        for (int64_t i = 0; i < p->d * LINEAR_WIDTH && first > 0; i++) {
+        for (int64_t i = 0; i < p->d * VFK_LINEAR_COLUMNS && first > 0; i++) {
             h->sum[i] += h->part[i];
         }
     }
@@ -94,13 +81,14 @@ static void divide_rows(const KeyHead *h, int64_t row, int64_t rows, int64_t col
 {
     const VfkLinearAttentionParams *p = h->p;
     const float factor = (float)p->factor;
+    for (int64_t i = 0; i < rows && !h->has_divisor; i++) {
+        h->divisor[row + i] =
+            panel_row_product(h->query + i * GEMM_STRIDE, h->key_sum, p->d) + (float)p->shift;
+    }
     for (int64_t i = 0; i < rows; i++) {
-        const float *part = h->part + i * LINEAR_WIDTH;
-        if (!h->has_divisor) {
-            h->divisor[row + i] = part[VFK_LINEAR_COLUMNS] + (float)p->shift;
-        }
+        const float *restrict part = h->part + i * VFK_LINEAR_COLUMNS;
         const float divisor = h->divisor[row + i];
-        float *out = h->out + (row + i) * p->out_row + column;
+        float *restrict out = h->out + (row + i) * p->out_row + column;
         for (int64_t j = 0; j < width; j++) {
             out[j] = factor * part[j] / divisor;
         }
@@ -115,10 +103,8 @@ static void attend_columns(const KeyHead *h, int64_t column)
     for (int64_t i = 0, row = 0; i < vfk_tile_blocks(p->m); i++) {
         const int64_t height = vfk_tile_height(p->m, i);
         pack_a_f32(h->q + row * p->q_row, p->q_row, p->q_col, height, p->d, h->query);
-        if (p->relu_q) {
-            relu_rows(h->query, height, p->d);
-        }
-        multiply(h, h->query, h->sum, LINEAR_WIDTH, PANEL_f32, p->d, height, width, h->part);
+        finish_packed(h->query, height, p->d, p->relu_q);
+        multiply(h->query, h->sum, VFK_LINEAR_COLUMNS, PANEL_f32, p->d, height, width, h->part);
         divide_rows(h, row, height, column, width);
         row += height;
     }
@@ -142,7 +128,7 @@ void VFK_FN(linear_attention, f32)(const VfkArgs *args)
     float *scratch = args->scratch;
     KeyHead h = {.p = p, .key = scratch, .value = scratch + x.at_value, .sum = scratch + x.at_sum,
               .part = scratch + x.at_part, .query = scratch + x.at_query,
-              .divisor = scratch + x.at_divisor};
+              .key_sum = scratch + x.at_key_sum, .divisor = scratch + x.at_divisor};
     int64_t head = -1;
     for (int64_t u = args->begin; u < args->end; u++) {
         h.has_divisor = u / groups == head;

@@ -62,10 +62,11 @@ foreach(file IN LISTS harnesses)
     vitfold_register(fuzz/replay_${kind})
 endforeach()
 
-# What scripts preload into the tool. Sanitizers bring an allocator of their own.
-if(NOT VITFOLD_SANITIZE)
+# What scripts preload into the tool. Sanitizers bring an allocator of their own: gcc's as a library
+# that can be stood before, clang's within the program.
+if(NOT VITFOLD_SANITIZE OR CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_library(fail_shim MODULE ${PROJECT_SOURCE_DIR}/tests/support/preload/fail_shim.c)
-    target_compile_options(fail_shim PRIVATE ${VITFOLD_WARNINGS} -fno-builtin)
+    target_compile_options(fail_shim PRIVATE ${VITFOLD_WARNINGS} -fno-builtin -fno-sanitize=all)
     set_target_properties(fail_shim PROPERTIES C_VISIBILITY_PRESET default)
     target_link_libraries(fail_shim PRIVATE ${CMAKE_DL_LIBS})
     list(APPEND test_environment "VITFOLD_FAIL_SHIM=$<TARGET_FILE:fail_shim>")

@@ -31,6 +31,9 @@ extern void *__libc_calloc(size_t n, size_t bytes);
 extern void *__libc_realloc(void *old, size_t bytes);
 extern void *__libc_memalign(size_t align, size_t bytes);
 
+/* There if the program runs under AddressSanitizer, as a library behind this one. */
+extern void __asan_init(void) __attribute__((weak));
+
 static const char *kind;
 static const void *program, *libc; /* where they are mapped */
 static long fail_at;
@@ -109,29 +112,32 @@ static int is_hit_alloc(const void *caller)
 #define HIT_ALLOC() is_hit_alloc(__builtin_return_address(0))
 #define NEXT(function) (__extension__(__typeof__(&(function)))dlsym(RTLD_NEXT, #function))
 
+/* The allocator that would be called without this library. */
+#define ALLOCATOR(function, own) (__asan_init == NULL ? (own) : NEXT(function))
+
 void *malloc(size_t bytes)
 {
-    return HIT_ALLOC() ? NULL : __libc_malloc(bytes);
+    return HIT_ALLOC() ? NULL : ALLOCATOR(malloc, __libc_malloc)(bytes);
 }
 
 void *calloc(size_t n, size_t bytes)
 {
-    return HIT_ALLOC() ? NULL : __libc_calloc(n, bytes);
+    return HIT_ALLOC() ? NULL : ALLOCATOR(calloc, __libc_calloc)(n, bytes);
 }
 
 void *realloc(void *old, size_t bytes)
 {
-    return HIT_ALLOC() ? NULL : __libc_realloc(old, bytes);
+    return HIT_ALLOC() ? NULL : ALLOCATOR(realloc, __libc_realloc)(old, bytes);
 }
 
 void *aligned_alloc(size_t align, size_t bytes)
 {
-    return HIT_ALLOC() ? NULL : __libc_memalign(align, bytes);
+    return HIT_ALLOC() ? NULL : ALLOCATOR(aligned_alloc, __libc_memalign)(align, bytes);
 }
 
 int posix_memalign(void **result, size_t align, size_t bytes)
 {
-    void *made = HIT_ALLOC() ? NULL : __libc_memalign(align, bytes);
+    void *made = HIT_ALLOC() ? NULL : ALLOCATOR(aligned_alloc, __libc_memalign)(align, bytes);
     if (made != NULL)
         *result = made;
     return made == NULL ? ENOMEM : 0;

@@ -12,16 +12,6 @@
 
 static const double FLOPS_PER_NS = 20.0;
 
-static void copy_window(const VfLowWindow *w, VfkConvParams *p)
-{
-    memcpy(p->in_dim, w->in_dim, sizeof p->in_dim);
-    memcpy(p->out_dim, w->out_dim, sizeof p->out_dim);
-    memcpy(p->kernel, w->kernel, sizeof p->kernel);
-    memcpy(p->stride, w->stride, sizeof p->stride);
-    memcpy(p->pad, w->pad, sizeof p->pad);
-    memcpy(p->dilation, w->dilation, sizeof p->dilation);
-}
-
 static VfStatus conv_ranks(VfLowValue *const operand[3], VfErr *err)
 {
     int32_t rank = operand[0]->rank;
@@ -271,7 +261,7 @@ VfStatus vf_lower_conv(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     VF_TRY(conv_channels(call, operand, out, &p, err));
     VF_TRY(vf_low_window(call, operand[0], out, operand[1]->dims + 2, &w, err));
-    copy_window(&w, &p);
+    VF_LOW_COPY_WINDOW(&w, &p);
     if (p.in_channels == 1 && p.groups > 1)
         return lower_depthwise(cx, call, operand, &p, err);
     if (is_product(operand[0], operand[1], out, &p))
@@ -318,7 +308,7 @@ VfStatus vf_lower_conv_transpose(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(conv_channels(call, in, out, &p, err));
     VF_TRY(vf_low_window(call, in[0], out, in[1]->dims + 2, &w, err));
     VF_TRY(transpose_pads(call, &w, err));
-    copy_window(&w, &p);
+    VF_LOW_COPY_WINDOW(&w, &p);
     return emit_conv(cx, "conv_transpose", in, out, &p, err);
 }
 
@@ -329,7 +319,7 @@ VfStatus vf_low_transposed_conv(VfLower *cx, VfLowValue *in[3], const VfLowWindo
     if (out->dims[1] == 0)
         return VF_OK;
     p.in_channels = in[0]->dims[1] / p.groups;
-    copy_window(w, &p);
+    VF_LOW_COPY_WINDOW(w, &p);
     return emit_conv(cx, "conv_transpose", in, out, &p, err);
 }
 
@@ -345,7 +335,7 @@ VfStatus vf_low_conv_integer(VfLower *cx, VfLowCall *call, VfLowValue *const ope
     VF_TRY(vf_low_result(cx, call, 0, &like, err));
     VF_TRY(conv_channels(call, in, like, &p, err));
     VF_TRY(vf_low_window(call, in[0], like, in[1]->dims + 2, &w, err));
-    copy_window(&w, &p);
+    VF_LOW_COPY_WINDOW(&w, &p);
     for (int32_t i = 0; i < 2; i++) {
         VF_TRY(vf_low_cast(cx, in[i], VF_F64, &in[i], err));
         zero = operand[2 + i];

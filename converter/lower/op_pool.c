@@ -21,17 +21,6 @@ static VfStatus emit_pool(VfLower *cx, const char *op, VfLowValue *x, VfLowValue
     return vf_low_emit(cx, &emit, err);
 }
 
-static void copy_pool_window(const VfLowWindow *w, VfkPoolParams *p)
-{
-    memcpy(p->in_dim, w->in_dim, sizeof p->in_dim);
-    memcpy(p->out_dim, w->out_dim, sizeof p->out_dim);
-    memcpy(p->kernel, w->kernel, sizeof p->kernel);
-    memcpy(p->stride, w->stride, sizeof p->stride);
-    memcpy(p->pad, w->pad, sizeof p->pad);
-    memcpy(p->pad_end, w->pad_end, sizeof p->pad_end);
-    memcpy(p->dilation, w->dilation, sizeof p->dilation);
-}
-
 /* arg: the kernel. */
 VfStatus vf_lower_pool(VfLower *cx, VfLowCall *call, VfErr *err)
 {
@@ -46,7 +35,8 @@ VfStatus vf_lower_pool(VfLower *cx, VfLowCall *call, VfErr *err)
     if (out[0] == NULL)
         return vf_low_refuse(err, "the first result is omitted");
     VF_TRY(vf_low_window(call, x, out[0], NULL, &w, err));
-    copy_pool_window(&w, &p);
+    VF_LOW_COPY_WINDOW(&w, &p);
+    memcpy(p.pad_end, w.pad_end, sizeof p.pad_end);
     if (op == VF_OP_AVERAGE_POOL)
         p.count_include_pad = vf_node_int(call->node, "count_include_pad");
     if (op == VF_OP_MAX_POOL && call->opset >= 8)

@@ -14,6 +14,18 @@ typedef struct VfLowWindow {
 VfStatus vf_low_window(const VfLowCall *call, const VfLowValue *in, const VfLowValue *out,
                        const int64_t *kernel, VfLowWindow *window, VfErr *err);
 
+/* Copy to params of a kernel the arrays of a window that they have by the same names; not pad_end,
+ * which few read. Needs <string.h>. */
+#define VF_LOW_COPY_WINDOW(window, params)                                            \
+    do {                                                                              \
+        memcpy((params)->in_dim, (window)->in_dim, sizeof (window)->in_dim);          \
+        memcpy((params)->out_dim, (window)->out_dim, sizeof (window)->out_dim);       \
+        memcpy((params)->kernel, (window)->kernel, sizeof (window)->kernel);          \
+        memcpy((params)->stride, (window)->stride, sizeof (window)->stride);          \
+        memcpy((params)->pad, (window)->pad, sizeof (window)->pad);                   \
+        memcpy((params)->dilation, (window)->dilation, sizeof (window)->dilation);    \
+    } while (0)
+
 /* A transposed convolution of dense operands (x, weight, no bias) into `out`, one group for each
  * channel of `out`. The caller has checked that they fit `w`. op_conv.c */
 VfStatus vf_low_transposed_conv(VfLower *cx, VfLowValue *in[3], const VfLowWindow *w,

@@ -1,4 +1,4 @@
-/* Activations of a run of floats, in place. Internal to runtime/kernels. */
+/* Activations of the rows of a tile. Internal to runtime/kernels. */
 #ifndef VFK_ACT_H
 #define VFK_ACT_H
 
@@ -6,16 +6,31 @@
 #include "runtime/kernels/variant.h"
 #include "runtime/kernels/vecmath.h"
 
-typedef void VfkActFn(float *x, int64_t n, float alpha);
+/* Row i of y, at y_at[i], is f of row i of x: `height` rows of `width` elements. Rows of x are
+ * VFK_GROUP apart; y is not in x. */
+typedef void VfkActFn(const float *restrict x, int64_t height, int64_t width, float alpha,
+                      float *restrict y, const int64_t *y_at);
 
-/* Each expression is that of the map kernel of the same name, in terms of v and a. */
+/* Each expression is that of the map kernel of the same name, in terms of v and a. Rows of whole
+ * groups are loops of a constant length. */
 #define VFK_ACT_FN(name, expr) \
-    static void act_##name(float *x, int64_t n, float a) \
+    static void act_##name(const float *restrict x, int64_t height, int64_t width, float a, \
+                           float *restrict y, const int64_t *y_at) \
     { \
         (void)a; \
-        for (int64_t i = 0; i < n; i++) { \
-            const float v = x[i]; \
-            x[i] = (expr); \
+        for (int64_t i = 0; i < height; i++, x += VFK_GROUP) { \
+            float *restrict to = y + y_at[i]; \
+            if (width == VFK_GROUP) { \
+                for (int64_t j = 0; j < VFK_GROUP; j++) { \
+                    const float v = x[j]; \
+                    to[j] = (expr); \
+                } \
+                continue; \
+            } \
+            for (int64_t j = 0; j < width; j++) { \
+                const float v = x[j]; \
+                to[j] = (expr); \
+            } \
         } \
     }
 

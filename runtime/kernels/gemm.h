@@ -1,7 +1,6 @@
 /* The product of two strided matrices, blocked and packed. Internal to runtime/kernels.
  *
- * Every element of c is a sum over blocks of GEMM_KC steps of k, each summed as tile.h says and
- * then added to what c holds.
+ * Every element of c is summed as tile.h says. Between blocks of GEMM_KC steps of k, c holds it.
  */
 #ifndef VFK_GEMM_H
 #define VFK_GEMM_H
@@ -20,29 +19,31 @@ enum { GEMM_FEW_ROWS = 2 * GEMM_MR };
         int64_t m, n, k; \
         int64_t a_row, a_col, b_row, b_col, c_row; \
     } Gemm_##dtype; \
-    /* Put or add the height x width corner of a tile that lies in `sum`. */ \
-    static void store_##dtype(const T *sum, T *c, int64_t c_row, int64_t height, int64_t width, \
-                              int add) \
+    /* to = from, a height x width corner. */ \
+    static void corner_##dtype(const T *from, int64_t from_row, T *to, int64_t to_row, \
+                               int64_t height, int64_t width) \
     { \
-        for (int64_t i = 0; i < height; i++, c += c_row, sum += GROUP_##dtype) { \
-            for (int64_t j = 0; j < width; j++) { \
-                c[j] = add ? c[j] + sum[j] : sum[j]; \
-            } \
+        for (int64_t i = 0; i < height; i++, to += to_row, from += from_row) { \
+            memcpy(to, from, (size_t)width * sizeof(T)); \
         } \
     } \
-    /* All rows of packed a times one group of b. */ \
+    /* All rows of packed a times one group of b, put to c or added to it. */ \
     static void group_##dtype(Tile_##dtype tile, int64_t rows, int64_t width, T *c, \
                               int64_t c_row, int add) \
     { \
         T sum[GEMM_MR * GROUP_##dtype] __attribute__((aligned(64))); \
-        const int is_direct = !add && width % LANES_##dtype == 0; \
+        const int is_direct = width % LANES_##dtype == 0; \
+        tile.is_more = add; \
+        tile.c_row = is_direct ? c_row : GROUP_##dtype; \
         for (int64_t i = 0; i < vfk_tile_blocks(rows); i++) { \
             const int64_t height = vfk_tile_height(rows, i); \
             tile.c = is_direct ? c : sum; \
-            tile.c_row = is_direct ? c_row : GROUP_##dtype; \
+            if (!is_direct && add) { \
+                corner_##dtype(c, c_row, sum, GROUP_##dtype, height, width); \
+            } \
             block_##dtype(height, width, &tile); \
             if (!is_direct) { \
-                store_##dtype(sum, c, c_row, height, width, add); \
+                corner_##dtype(sum, GROUP_##dtype, c, c_row, height, width); \
             } \
             tile.a += height * GEMM_STRIDE; \
             c += height * c_row; \

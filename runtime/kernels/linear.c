@@ -1,10 +1,12 @@
 #include "runtime/kernels/act.h"
 #include "runtime/kernels/pack.h"
 
-/* Some rows of the product: where each lies in c and add. */
+/* Some rows of the product: where each lies in a, c and add. */
 typedef struct LinearRows {
     int64_t n;
     int64_t a[GEMM_MC], c[GEMM_MC], add[GEMM_MC]; /* elements */
+    int is_even;           /* whether rows of c, and of add, lie equally far apart: */
+    int64_t c_row, add_row;
 } LinearRows;
 
 /* Steps [p, p + k) of the sums; c holds those before. */
@@ -12,6 +14,24 @@ typedef struct LinearSpan {
     int64_t p, k;
     int is_first, is_last;
 } LinearSpan;
+
+/* Columns [column, column + width) and what is done to their sums. */
+typedef struct LinearGroup {
+    int64_t column, width;
+    int is_plain; /* all that follows the sums is bias and add, which a tile does by itself */
+    float bias[VFK_GROUP] __attribute__((aligned(64)));
+} LinearGroup;
+
+static void linear_measure_rows(LinearRows *rows)
+{
+    rows->is_even = 1;
+    rows->c_row = rows->n > 1 ? rows->c[1] - rows->c[0] : 0;
+    rows->add_row = rows->n > 1 ? rows->add[1] - rows->add[0] : 0;
+    for (int64_t i = 1; i < rows->n; i++) {
+        rows->is_even &= rows->c[i] - rows->c[i - 1] == rows->c_row &&
+                         rows->add[i] - rows->add[i - 1] == rows->add_row;
+    }
+}
 
 static LinearRows linear_rows_of(const VfkLinearParams *params, int64_t first, int64_t n)
 {
@@ -29,81 +49,69 @@ static LinearRows linear_rows_of(const VfkLinearParams *params, int64_t first, i
         rows.c[i] = c;
         rows.add[i] = add;
     }
+    linear_measure_rows(&rows);
     return rows;
 }
 
+/* `height` rows from row `first`. */
 static void linear_pack_rows(const VfkLinearParams *params, const float *a,
-                             const LinearRows *rows, const LinearSpan *span, float *packed)
+                             const LinearRows *rows, int64_t first, int64_t height,
+                             const LinearSpan *span, float *packed)
 {
-    for (int64_t i = 0; i < rows->n; i++) {
+    for (int64_t i = first; i < first + height; i++) {
         pack_a_row_f32(a + rows->a[i] + span->p * params->a_col, params->a_col, span->k,
                        packed + i * GEMM_STRIDE);
     }
 }
 
-/* sum op= x, for each of `height` rows of VFK_GROUP; x has one row. */
-#define ON_ROWS(name, op) \
-    static void name(float *sum, int64_t height, const float *x, int64_t width) \
-    { \
-        for (int64_t i = 0; i < height; i++, sum += VFK_GROUP) { \
-            if (width == VFK_GROUP) { \
-                for (int64_t j = 0; j < VFK_GROUP; j++) { \
-                    sum[j] op x[j]; \
-                } \
-            } else { \
-                for (int64_t j = 0; j < width; j++) { \
-                    sum[j] op x[j]; \
-                } \
-            } \
-        } \
-    }
-ON_ROWS(linear_add_row, +=)
-ON_ROWS(linear_scale_row, *=)
-
-/* c = sum, or sum + add. */
-static inline void linear_store_row(const float *sum, const float *add, float *c, int64_t width)
+/* c = sum [* scale] [+ add] */
+static inline void linear_store_columns(const float *restrict sum, const float *scale,
+                                        const float *add, float *restrict c, int64_t width)
 {
-    if (add) {
-        for (int64_t j = 0; j < width; j++) {
-            c[j] = sum[j] + add[j];
-        }
+    for (int64_t j = 0; j < width; j++) {
+        const float x = scale ? sum[j] * scale[j] : sum[j];
+        c[j] = add ? x + add[j] : x;
+    }
+}
+
+static void linear_store_row(const float *sum, const float *scale, const float *add, float *c,
+                             int64_t width)
+{
+    if (width == VFK_GROUP) {
+        linear_store_columns(sum, scale, add, c, VFK_GROUP);
     } else {
-        memcpy(c, sum, (size_t)width * sizeof *c);
+        linear_store_columns(sum, scale, add, c, width);
     }
 }
 
-static void linear_store_rows(const float *sum, const float *add, const int64_t *add_at, float *c,
-                       const int64_t *c_at, int64_t height, int64_t width)
+/* The sums of a tile through the rest of the formula, to the rows of c. */
+static void linear_finish(const VfkArgs *args, const LinearGroup *group, const LinearRows *rows,
+                          int64_t row, int64_t height, float *sum)
 {
-    for (int64_t i = 0; i < height; i++, sum += VFK_GROUP) {
-        const float *more = add ? add + add_at[i] : NULL;
-        if (width == VFK_GROUP) {
-            linear_store_row(sum, more, c + c_at[i], VFK_GROUP);
-        } else {
-            linear_store_row(sum, more, c + c_at[i], width);
+    int64_t done_at[GEMM_MR];
+    const VfkLinearParams *params = args->params;
+    const float *scale = args->in[3], *add = args->in[4];
+    const float alpha = (float)params->alpha, act_alpha = (float)params->act_alpha;
+    float *c = (float *)args->out[0] + group->column;
+    VfkActFn *act = vfk_act_table[params->act];
+    float done[GEMM_MR * VFK_GROUP] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < height; i++) {
+        done_at[i] = i * VFK_GROUP;
+        for (int64_t j = 0; alpha != 1.0f && j < group->width; j++) {
+            sum[i * VFK_GROUP + j] = sum[i * VFK_GROUP + j] * alpha + group->bias[j];
         }
     }
-}
-
-/* The finished sums of some rows, columns from `column`, through the rest of the formula. */
-static void linear_finish(const VfkArgs *args, float *sum, int64_t height, int64_t column,
-                          int64_t width)
-{
-    const VfkLinearParams *params = args->params;
-    const float *bias = args->in[2], *scale = args->in[3];
-    const float alpha = (float)params->alpha;
-    VfkActFn *act = vfk_act_table[params->act];
-    for (int64_t i = 0; alpha != 1.0f && i < height * VFK_GROUP; i++) {
-        sum[i] *= alpha;
-    }
-    if (bias) {
-        linear_add_row(sum, height, bias + column, width);
+    if (act && !scale && !add) {
+        act(sum, height, group->width, act_alpha, c, rows->c + row);
+        return;
     }
     if (act) {
-        act(sum, height * VFK_GROUP, (float)params->act_alpha);
+        act(sum, height, group->width, act_alpha, done, done_at);
     }
-    if (scale) {
-        linear_scale_row(sum, height, scale + column, width);
+    for (int64_t i = 0; i < height; i++) {
+        linear_store_row((act ? done : sum) + i * VFK_GROUP, scale ? scale + group->column : NULL,
+                         add ? add + group->column + rows->add[row + i] : NULL,
+                         c + rows->c[row + i], group->width);
     }
 }
 
@@ -116,46 +124,79 @@ static inline void linear_fetch(const float *next, int64_t n, int64_t share, int
     }
 }
 
-/* One group of columns over all rows of a block, for a span of k. */
-static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
-                         int64_t column, const float *packed_a)
+static LinearGroup linear_group_of(const VfkArgs *args, int64_t column)
 {
     const VfkLinearParams *params = args->params;
-    const int64_t width = vfk_min_i64(VFK_GROUP, params->n - column);
-    const float *add = span->is_last ? args->in[4] : NULL;
-    float *c = (float *)args->out[0] + column;
-    float sum[GEMM_MR * VFK_GROUP] __attribute__((aligned(64))) = {0};
-    Tile_f32 tile = {.a = packed_a,
+    const float *bias = args->in[2];
+    LinearGroup group = {.column = column, .width = vfk_min_i64(VFK_GROUP, params->n - column)};
+    group.is_plain = params->act == VFK_ACT_NONE && params->alpha == 1.0 && !args->in[3];
+    for (int64_t j = 0; j < VFK_GROUP; j++) {
+        /* x + -0 is x, whatever x is */
+        group.bias[j] = bias && j < group.width ? bias[column + j] : -0.0f;
+    }
+    return group;
+}
+
+/* Rows [row, row + height) of a group for a span of k; `tile` names their operands. Whole vectors
+ * of rows that lie evenly need no copy of their sums. */
+static void linear_tile(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
+                        const LinearGroup *group, int64_t row, int64_t height, Tile_f32 *tile)
+{
+    const VfkLinearParams *params = args->params;
+    const float *add = args->in[4];
+    float sum[GEMM_MR * VFK_GROUP] __attribute__((aligned(64)));
+    float *c = (float *)args->out[0] + group->column;
+    const int is_direct = rows->is_even && group->width % LANES_f32 == 0 &&
+                          (group->is_plain || !span->is_last);
+    const size_t bytes = (size_t)group->width * sizeof *c;
+    tile->c = is_direct ? c + rows->c[row] : sum;
+    tile->c_row = is_direct ? rows->c_row : VFK_GROUP;
+    tile->is_more = !span->is_first;
+    tile->bias = span->is_last && params->alpha == 1.0 ? group->bias : NULL;
+    tile->add = is_direct && span->is_last && add ? add + group->column + rows->add[row] : NULL;
+    tile->add_row = rows->add_row;
+    for (int64_t i = 0; !is_direct && !span->is_first && i < height; i++) {
+        memcpy(sum + i * VFK_GROUP, c + rows->c[row + i], bytes);
+    }
+    block_f32(height, group->width, tile);
+    if (!is_direct && span->is_last) {
+        linear_finish(args, group, rows, row, height, sum);
+    }
+    for (int64_t i = 0; !is_direct && !span->is_last && i < height; i++) {
+        memcpy(c + rows->c[row + i], sum + i * VFK_GROUP, bytes);
+    }
+}
+
+/* One group of columns over all rows of a block, for a span of k. */
+static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
+                         int64_t column, int is_packed)
+{
+    const VfkLinearParams *params = args->params;
+    const LinearGroup group = linear_group_of(args, column);
+    Tile_f32 tile = {.a = args->scratch,
                      .b = (const float *)args->in[1] + column * params->k + span->p * VFK_PANEL,
                      .b_step = VFK_PANEL,
                      .b_panel = params->k * VFK_PANEL,
-                     .k = span->k,
-                     .c = sum,
-                     .c_row = VFK_GROUP};
-    const int64_t last = params->n - column - width;
+                     .k = span->k};
+    const int64_t last = params->n - column - group.width, blocks = vfk_tile_blocks(rows->n);
     const float *next = tile.b + VFK_GROUP * params->k;
     for (int64_t block = 0, row = 0; row < rows->n; block++) {
         const int64_t height = vfk_tile_height(rows->n, block);
         if (last > 0) {
-            linear_fetch(next, span->k, block, vfk_tile_blocks(rows->n));
+            linear_fetch(next, span->k, block, blocks);
             linear_fetch(next + VFK_PANEL * params->k * (last > VFK_PANEL), span->k, block,
-                         vfk_tile_blocks(rows->n));
+                         blocks);
         }
-        block_f32(height, width, &tile);
-        for (int64_t i = 0; !span->is_first && i < height; i++) {
-            linear_add_row(sum + i * VFK_GROUP, 1, c + rows->c[row + i], width);
+        if (!is_packed) {
+            linear_pack_rows(params, args->in[0], rows, row, height, span, args->scratch);
         }
-        if (span->is_last) {
-            linear_finish(args, sum, height, column, width);
-        }
-        linear_store_rows(sum, add ? add + column : NULL, rows->add + row, c, rows->c + row,
-                          height, width);
+        linear_tile(args, rows, span, &group, row, height, &tile);
         tile.a += height * GEMM_STRIDE;
         row += height;
     }
 }
 
-/* Groups [begin, end) of the rows of one block. */
+/* Groups [begin, end) of the rows of one block; the first packs the rows, tile by tile. */
 static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t begin, int64_t end)
 {
     const VfkLinearParams *params = args->params;
@@ -163,9 +204,8 @@ static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t be
     do {
         const int64_t k = vfk_min_i64(GEMM_KC, params->k - p);
         const LinearSpan span = {p, k, p == 0, p + k >= params->k};
-        linear_pack_rows(params, args->in[0], rows, &span, args->scratch);
         for (int64_t g = begin; g < end; g++) {
-            linear_group(args, rows, &span, g * VFK_GROUP, args->scratch);
+            linear_group(args, rows, &span, g * VFK_GROUP, g > begin);
         }
         p += k;
     } while (p < params->k);

@@ -24,6 +24,14 @@
 #define GEMM_MR 6
 #endif
 
+/* Before a loop over the rows of a tile: as many copies as it has turns. Clang understands the
+ * pragma of GCC, but obeys it only where turns are a multiple of its number. */
+#if defined(__clang__)
+#define VFK_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define VFK_UNROLLED _Pragma("GCC unroll 14")
+#endif
+
 #define VFK_TILE_UP_TO_6(X, dtype) X(1, dtype) X(2, dtype) X(3, dtype) X(4, dtype) X(5, dtype) \
     X(6, dtype)
 #if GEMM_MR == 14
@@ -71,9 +79,10 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
 }
 
 /* Defined for each T:
- *   tile_dtype(height, vectors, &tile)  c (height rows at c_row, whole vectors) = a b
- *   block_dtype(height, width, &tile)   the same for `width` columns, b the first of their panels,
- *                                       panels b_panel elements apart; whole vectors too */
+ *   block_dtype(height, width, &tile)   c (height rows at c_row) = [c +] a b [+ bias] [+ add] for
+ *                                       `width` columns, b the first of their panels, panels
+ *                                       b_panel elements apart. Whole vectors are read and
+ *                                       written, of c, bias and add, too */
 #define VFK_TILE(dtype, T) \
     typedef T Vector_##dtype __attribute__((vector_size(VFK_VECTOR_BYTES))); \
     enum { \
@@ -87,22 +96,48 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         int64_t k; \
         T *c; \
         int64_t c_row; \
+        int is_more;   /* the sums are added to what c holds */ \
+        const T *bias; /* NULL, or a row for all rows, added then */ \
+        const T *add;  /* NULL, or what is added last, rows add_row apart */ \
+        int64_t add_row; \
     } Tile_##dtype; \
+    /* A run of terms of some columns, and what is done to their sums. */ \
+    typedef struct TileRun_##dtype { \
+        int64_t k, b_step; \
+        T *c; \
+        int64_t c_row; \
+        const T *more, *bias, *add; /* NULL, or c; then as above */ \
+        int64_t add_row; \
+    } TileRun_##dtype; \
+    /* sum += x, a row of it for each of its rows. */ \
+    static inline __attribute__((always_inline)) void tile_add_##dtype( \
+        const int height, const int vectors, Vector_##dtype sum[][2], const T *x, int64_t x_row) \
+    { \
+        VFK_UNROLLED for (int i = 0; i < height; i++, x += x_row) { \
+            Vector_##dtype more; \
+            memcpy(&more, x, sizeof more); \
+            sum[i][0] += more; \
+            if (vectors == 2) { \
+                memcpy(&more, x + LANES_##dtype, sizeof more); \
+                sum[i][1] += more; \
+            } \
+        } \
+    } \
+    /* Loops over rows are unrolled and no address of a sum is taken: sums stay in registers. */ \
     static inline __attribute__((always_inline)) void tile_body_##dtype( \
-        const int height, const int vectors, const Tile_##dtype *tile, const T *b0, const T *b1, \
-        T *c) \
+        const int height, const int vectors, const T *a, const T *b0, const T *b1, \
+        const TileRun_##dtype *run) \
     { \
         Vector_##dtype sum[GEMM_MR][2]; \
-        const T *a = tile->a; \
-        const int64_t k = tile->k, b_step = tile->b_step, c_row = tile->c_row; \
-        for (int i = 0; i < height; i++) { \
+        const int64_t k = run->k, b_step = run->b_step; \
+        VFK_UNROLLED for (int i = 0; i < height; i++) { \
             sum[i][0] = sum[i][1] = (Vector_##dtype){0}; \
         } \
-        Vector_##dtype x, y; \
         for (int64_t p = 0; p < k; p++, a++, b0 += b_step, b1 += b_step) { \
+            Vector_##dtype x, y; \
             memcpy(&x, b0, sizeof x); \
             memcpy(&y, vectors == 2 ? b1 : b0, sizeof y); \
-            _Pragma("GCC unroll 14") for (int i = 0; i < height; i++) { \
+            VFK_UNROLLED for (int i = 0; i < height; i++) { \
                 const Vector_##dtype s = a[i * GEMM_STRIDE] - (Vector_##dtype){0}; \
                 sum[i][0] = VFK_MADD_##dtype(s, x, sum[i][0]); \
                 if (vectors == 2) { \
@@ -110,17 +145,27 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
                 } \
             } \
         } \
-        _Pragma("GCC unroll 14") for (int i = 0; i < height; i++) { \
-            x = sum[i][0]; /* not the address of a sum: all of them would lie in memory */ \
-            memcpy(c + i * c_row, &x, sizeof x); \
+        if (run->more) { \
+            tile_add_##dtype(height, vectors, sum, run->more, run->c_row); \
+        } \
+        if (run->bias) { \
+            tile_add_##dtype(height, vectors, sum, run->bias, 0); \
+        } \
+        if (run->add) { \
+            tile_add_##dtype(height, vectors, sum, run->add, run->add_row); \
+        } \
+        T *c = run->c; \
+        VFK_UNROLLED for (int i = 0; i < height; i++, c += run->c_row) { \
+            const Vector_##dtype x = sum[i][0], y = sum[i][vectors - 1]; \
+            memcpy(c, &x, sizeof x); \
             if (vectors == 2) { \
-                y = sum[i][1]; \
-                memcpy(c + i * c_row + LANES_##dtype, &y, sizeof y); \
+                memcpy(c + LANES_##dtype, &y, sizeof y); \
             } \
         } \
     } \
     VFK_TILE_ROWS(VFK_TILE_PAIR, dtype) \
-    typedef void TileFn_##dtype(const Tile_##dtype *tile, const T *b0, const T *b1, T *c); \
+    typedef void TileFn_##dtype(const T *a, const T *b0, const T *b1, \
+                                const TileRun_##dtype *run); \
     static TileFn_##dtype *const tile_table_##dtype[][2] = { \
         {NULL, NULL}, VFK_TILE_ROWS(VFK_TILE_ENTRY, dtype)}; \
     static inline const T *tile_column_##dtype(const Tile_##dtype *tile, int64_t column) \
@@ -131,22 +176,19 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
     static inline void vectors_##dtype(int64_t height, int is_wide, const Tile_##dtype *tile, \
                                        int64_t column) \
     { \
-        T more[GEMM_MR * 2 * LANES_##dtype] __attribute__((aligned(64))); \
         TileFn_##dtype *fn = tile_table_##dtype[height][is_wide]; \
         const T *b0 = tile_column_##dtype(tile, column); \
         const T *b1 = tile_column_##dtype(tile, column + is_wide * LANES_##dtype); \
-        Tile_##dtype run = *tile; \
-        for (int64_t p = 0; p == 0 || p < tile->k; p += GEMM_RUN) { \
+        T *c = tile->c + column; \
+        TileRun_##dtype run = {.b_step = tile->b_step, .c = c, .c_row = tile->c_row, \
+                               .more = tile->is_more ? c : NULL, .add_row = tile->add_row}; \
+        for (int64_t p = 0; p == 0 || p < tile->k; p += GEMM_RUN, run.more = c) { \
             run.k = vfk_min_i64(GEMM_RUN, tile->k - p); \
-            run.c_row = p == 0 ? tile->c_row : 2 * LANES_##dtype; \
-            fn(&run, b0 + p * tile->b_step, b1 + p * tile->b_step, \
-               p == 0 ? tile->c + column : more); \
-            run.a += run.k; \
-            for (int64_t i = 0; p > 0 && i < height; i++) { \
-                for (int64_t j = 0; j < (1 + is_wide) * LANES_##dtype; j++) { \
-                    tile->c[i * tile->c_row + column + j] += more[i * 2 * LANES_##dtype + j]; \
-                } \
+            if (p + GEMM_RUN >= tile->k) { \
+                run.bias = tile->bias ? tile->bias + column : NULL; \
+                run.add = tile->add ? tile->add + column : NULL; \
             } \
+            fn(tile->a + p, b0 + p * tile->b_step, b1 + p * tile->b_step, &run); \
         } \
     } \
     static inline void block_##dtype(int64_t height, int64_t width, const Tile_##dtype *tile) \
@@ -158,17 +200,16 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
     }
 
 #define VFK_TILE_PAIR(n, dtype) \
-    static inline void tile_##n##_narrow_##dtype(const Tile_##dtype *tile, \
-                                               const VfkType_##dtype *b0, \
-                                               const VfkType_##dtype *b1, VfkType_##dtype *c) \
+    static void tile_##n##_narrow_##dtype(const VfkType_##dtype *a, const VfkType_##dtype *b0, \
+                                          const VfkType_##dtype *b1, \
+                                          const TileRun_##dtype *run) \
     { \
-        tile_body_##dtype(n, 1, tile, b0, b1, c); \
+        tile_body_##dtype(n, 1, a, b0, b1, run); \
     } \
-    static inline void tile_##n##_wide_##dtype(const Tile_##dtype *tile, \
-                                               const VfkType_##dtype *b0, \
-                                               const VfkType_##dtype *b1, VfkType_##dtype *c) \
+    static void tile_##n##_wide_##dtype(const VfkType_##dtype *a, const VfkType_##dtype *b0, \
+                                        const VfkType_##dtype *b1, const TileRun_##dtype *run) \
     { \
-        tile_body_##dtype(n, 2, tile, b0, b1, c); \
+        tile_body_##dtype(n, 2, a, b0, b1, run); \
     }
 #define VFK_TILE_ENTRY(n, dtype) {tile_##n##_narrow_##dtype, tile_##n##_wide_##dtype},
 

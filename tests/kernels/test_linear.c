@@ -29,6 +29,10 @@ static const struct Shape {
     {6, 24, 12, VFK_ACT_HARD_SWISH, BIAS, 1},
     {6, 24, 12, VFK_ACT_MISH, BIAS, 1},
     {5, 9, 0, VFK_ACT_NONE, BIAS, 1},
+    {30, 64, 1600, VFK_ACT_NONE, BIAS | ADD, 1},
+    {30, 48, 800, VFK_ACT_NONE, 0, 1},
+    {17, 64, 1600, VFK_ACT_GELU, BIAS, 1},
+    {17, 37, 1600, VFK_ACT_NONE, BIAS | ADD, 1},
 };
 
 /* Map kernels by VfkAct. */

@@ -70,6 +70,9 @@ if(NOT VITFOLD_SANITIZE OR CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_target_properties(fail_shim PROPERTIES C_VISIBILITY_PRESET default)
     target_link_libraries(fail_shim PRIVATE ${CMAKE_DL_LIBS})
     list(APPEND test_environment "VITFOLD_FAIL_SHIM=$<TARGET_FILE:fail_shim>")
+    if(VITFOLD_SANITIZE)
+        list(APPEND test_environment "ASAN_OPTIONS=verify_asan_link_order=0")
+    endif()
 endif()
 
 file(GLOB_RECURSE scripts RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS

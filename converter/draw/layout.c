@@ -159,7 +159,7 @@ VfStatus vf_draw_layout(VfApart *layouter, VfArena *arena, const VfDrawing *draw
 {
     /* A hundred times what all drawings of a page take. */
     static const VfApartJob graphviz = {"lay out drawings", "Graphviz",
-                                        "as it does without memory", 60, answer};
+                                        "as it does without memory", 20, answer};
     VfApart own = {0};
     VfText request;
     VfBytes result;

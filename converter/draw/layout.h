@@ -47,8 +47,8 @@ typedef struct VfDrawLayout {
 
 /* Compute the layout, in `arena`, where scratch memory stays too. `layouter` is the child process
  * that does it, started by the first call; NULL: one for this drawing alone, which takes some
- * milliseconds longer. VF_UNSUPPORTED: the drawing is too large, or those of this layouter together
- * take more than a minute; VF_IO: Graphviz or its plugin for this is not installed as it should be,
+ * milliseconds longer. VF_UNSUPPORTED: the drawing is too large, or those of this layouter take
+ * more than 20 seconds; VF_IO: Graphviz or its plugin for this is not installed as it should be,
  * or it gives up, as it does without memory. */
 VfStatus vf_draw_layout(VfApart *layouter, VfArena *arena, const VfDrawing *drawing,
                         VfDrawLayout *layout, VfErr *err);

@@ -71,7 +71,8 @@ if(NOT VITFOLD_SANITIZE OR CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_link_libraries(fail_shim PRIVATE ${CMAKE_DL_LIBS})
     list(APPEND test_environment "VITFOLD_FAIL_SHIM=$<TARGET_FILE:fail_shim>")
     if(VITFOLD_SANITIZE)
-        list(APPEND test_environment "ASAN_OPTIONS=verify_asan_link_order=0")
+        list(APPEND test_environment "ASAN_OPTIONS=verify_asan_link_order=0"
+            "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.supp:print_suppressions=0")
     endif()
 endif()
 

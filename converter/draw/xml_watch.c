@@ -11,13 +11,22 @@ static void note(void *watch, const xmlError *error)
     ((VfXmlWatch *)watch)->is_out_of_memory |= error->code == XML_ERR_NO_MEMORY;
 }
 
+static void say_nothing(void *context, const char *format, ...)
+{
+    (void)context;
+    (void)format;
+}
+
 void vf_xml_watch(VfXmlWatch *watch)
 {
-    *watch = (VfXmlWatch){false, xmlStructuredError, xmlStructuredErrorContext};
+    *watch = (VfXmlWatch){false, xmlStructuredError, xmlStructuredErrorContext, xmlGenericError,
+                          xmlGenericErrorContext};
     xmlSetStructuredErrorFunc(watch, note);
+    xmlSetGenericErrorFunc(NULL, say_nothing);
 }
 
 void vf_xml_unwatch(const VfXmlWatch *watch)
 {
-    xmlSetStructuredErrorFunc(watch->before_with, watch->before);
+    xmlSetStructuredErrorFunc(watch->structured_with, watch->structured);
+    xmlSetGenericErrorFunc(watch->generic_with, watch->generic);
 }

@@ -12,12 +12,14 @@
 
 typedef struct VfXmlWatch {
     bool is_out_of_memory; /* once, since vf_xml_watch */
-    xmlStructuredErrorFunc before;
-    void *before_with;
+    xmlStructuredErrorFunc structured; /* where errors went before, and words with no error */
+    void *structured_with;
+    xmlGenericErrorFunc generic;
+    void *generic_with;
 } VfXmlWatch;
 
 /* From here until vf_xml_unwatch, in the same thread, errors are noted in `watch`, which stays
- * where it is. Afterwards they go where they went before. */
+ * where it is, and nothing is printed. Afterwards they go where they went before. */
 void vf_xml_watch(VfXmlWatch *watch);
 void vf_xml_unwatch(const VfXmlWatch *watch);
 

@@ -104,7 +104,7 @@ def judge_result(result, whole):
         return f"status {result.status} and other words"
     if result.status != 6:
         return f"status {result.status}"
-    if result.said.count("vitfold: error: ") != 1 or result.said.count("\n") != 1:
+    if not result.said.startswith("vitfold: error: ") or result.said.count("\n") != 1:
         return "not one sentence"
     return None
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <libxml/parser.h>
 #include <libxml/relaxng.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +10,6 @@
 
 /* The schema knows elements with four at most. */
 enum { ATTRIBUTES_MAX = 64 };
-
-/* libxml2 fills tables of its own when a schema is first used, without a lock. */
-static pthread_mutex_t schema_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct Reader {
     VfArena *arena;
@@ -26,11 +22,19 @@ typedef struct Reader {
 
 /* --- libxml2 --- */
 
+/* Tables are not created for want of memory alone. */
+static bool is_of_memory(int code)
+{
+    return code == XML_ERR_NO_MEMORY || code == XML_RNGP_DEFINE_CREATE_FAILED ||
+           code == XML_RNGP_REF_CREATE_FAILED || code == XML_RNGP_INTERLEAVE_CREATE_FAILED ||
+           code == XML_RNGP_PARENTREF_CREATE_FAILED;
+}
+
 /* Keep the first error: the later ones only say where it was met. */
 static void keep_error(void *user, xmlErrorPtr error)
 {
     Reader *reader = user;
-    reader->is_out_of_memory |= error->code == XML_ERR_NO_MEMORY;
+    reader->is_out_of_memory |= is_of_memory(error->code);
     if (reader->error[0] != '\0' || error->message == NULL || error->level < XML_ERR_ERROR)
         return;
     reader->line = error->line;
@@ -80,9 +84,6 @@ static VfStatus fail(const Reader *reader, VfErr *err)
 
 static VfStatus check_bytes(Reader *reader, VfBytes bytes, VfErr *err)
 {
-    if (bytes.size > VF_RECIPE_BYTES_MAX)
-        return vf_fail(err, VF_USAGE, "%s:1: it has %zu bytes, a recipe at most %d", reader->name,
-                       bytes.size, VF_RECIPE_BYTES_MAX);
     reader->line = 1;
     for (size_t i = 0, n; i < bytes.size; i += n) {
         n = vf_utf8_length(bytes.data + i, bytes.size - i);
@@ -270,7 +271,7 @@ static VfStatus read_tree(Reader *reader, xmlDocPtr document, VfRecipe *recipe, 
     return read_passes(reader, root, "pass", "name", &recipe->pass, &recipe->n_pass, err);
 }
 
-static VfStatus read_locked(Reader *reader, VfBytes bytes, VfRecipe *recipe, VfErr *err)
+static VfStatus read_watched(Reader *reader, VfBytes bytes, VfRecipe *recipe, VfErr *err)
 {
     xmlDocPtr document = NULL;
     VfStatus status = parse(reader, bytes, &document, err);
@@ -282,18 +283,16 @@ static VfStatus read_locked(Reader *reader, VfBytes bytes, VfRecipe *recipe, VfE
     return status;
 }
 
-VfStatus vf_recipe_read(VfArena *arena, VfBytes bytes, const char *name, VfRecipe *recipe,
-                        VfErr *err)
+VfStatus vf_recipe_parse(VfArena *arena, VfBytes bytes, const char *name, VfRecipe *recipe,
+                         VfErr *err)
 {
     Reader reader = {.arena = arena, .name = name};
     *recipe = (VfRecipe){0};
     VF_TRY(check_bytes(&reader, bytes, err));
     VF_TRY(check_tags(&reader, bytes, err));
     VfXmlWatch watch;
-    pthread_mutex_lock(&schema_lock);
     vf_xml_watch(&watch);
-    VfStatus status = read_locked(&reader, bytes, recipe, err);
+    VfStatus status = read_watched(&reader, bytes, recipe, err);
     vf_xml_unwatch(&watch);
-    pthread_mutex_unlock(&schema_lock);
     return reader.is_out_of_memory || watch.is_out_of_memory ? vf_no_memory(err) : status;
 }

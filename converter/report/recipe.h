@@ -41,10 +41,15 @@ typedef struct VfRecipe {
     int32_t n_skip, n_pass;
 } VfRecipe;
 
-/* Parse and check. Everything is a copy in `arena`. VF_USAGE with one sentence that begins
+/* Parse and check, in a child process: libxml2 may crash when it gets no memory (apart.h), which is
+ * VF_IO then. Everything is a copy in `arena`. VF_USAGE with one sentence that begins
  * "NAME:LINE: ". */
 VfStatus vf_recipe_read(VfArena *arena, VfBytes bytes, const char *name, VfRecipe *recipe,
                         VfErr *err);
+
+/* The same in this process, one thread at a time. */
+VfStatus vf_recipe_parse(VfArena *arena, VfBytes bytes, const char *name, VfRecipe *recipe,
+                         VfErr *err);
 
 /* VF_USAGE where a text holds what XML cannot: control characters, bytes that are not UTF-8. */
 VfStatus vf_recipe_write(const VfRecipe *recipe, VfText *text, VfErr *err);

@@ -15,7 +15,7 @@ static void read_back(VfArena *arena, const VfRecipe *recipe)
     if (vf_recipe_write(recipe, &text, &err) != VF_OK) /* XML cannot hold every text */
         return;
     VF_FUZZ_PROMISE(vf_text_get(&text, &written, &err) == VF_OK, "%s\n", err.text);
-    VfStatus status = vf_recipe_read(arena, written, "written", &again, &err);
+    VfStatus status = vf_recipe_parse(arena, written, "written", &again, &err);
     VF_FUZZ_PROMISE(status == VF_OK, "written recipe is refused: %s\n", err.text);
 }
 
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     VfArena *arena = vf_arena_new();
     if (size > 0 && data[0] != '<')
         read_words(arena, data, size);
-    else if (vf_recipe_read(arena, (VfBytes){(const char *)data, size}, "fuzz", &recipe, &err) ==
+    else if (vf_recipe_parse(arena, (VfBytes){(const char *)data, size}, "fuzz", &recipe, &err) ==
              VF_OK)
         read_back(arena, &recipe);
     vf_arena_free(arena);

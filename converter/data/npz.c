@@ -1,7 +1,9 @@
 #include "converter/data/npz.h"
 
+#include <errno.h>
 #include <string.h>
 #include <zip.h>
+#include <zlib.h>
 
 #include "converter/data/npy.h"
 #include "runtime/base/file.h"
@@ -12,6 +14,28 @@ enum {
     MAX_MEMBERS = 1 << 20,
     DEFLATE_RATIO = 1040 /* deflate makes at most 1032 bytes of one; and a little for the rest */
 };
+
+/* That there was no memory, or the file could not be read, is no fault of the archive. */
+static VfStatus status_of(zip_error_t *error)
+{
+    int code = zip_error_code_zip(error);
+    if (code == ZIP_ER_MEMORY ||
+        (code == ZIP_ER_ZLIB && zip_error_code_system(error) == Z_MEM_ERROR))
+        return VF_NO_MEMORY;
+    return code == ZIP_ER_OPEN || code == ZIP_ER_READ ? VF_IO : VF_INVALID;
+}
+
+/* `member` may be NULL. */
+static VfStatus fail(const char *path, const char *member, zip_error_t *error, VfErr *err)
+{
+    VfStatus status = status_of(error);
+    if (status == VF_NO_MEMORY)
+        return vf_no_memory(err);
+    vf_fail(err, status, "%s", zip_error_strerror(error));
+    if (member != NULL)
+        vf_context(err, "member '%s'", member);
+    return vf_context(err, "cannot read '%s'", path);
+}
 
 static VfStatus check_stat(const zip_stat_t *stat, const char *path, VfErr *err)
 {
@@ -43,8 +67,7 @@ static VfStatus read_member(zip_t *zip, zip_uint64_t i, const zip_stat_t *stat, 
 {
     zip_file_t *file = zip_fopen_index(zip, i, 0);
     if (file == NULL)
-        return vf_fail(err, VF_INVALID, "cannot read '%s': member '%s': %s", path, stat->name,
-                       zip_strerror(zip));
+        return fail(path, stat->name, zip_get_error(zip), err);
     char *at = data;
     zip_uint64_t left = stat->size;
     zip_int64_t n = 1;
@@ -57,11 +80,12 @@ static VfStatus read_member(zip_t *zip, zip_uint64_t i, const zip_stat_t *stat, 
     }
     char extra;
     bool is_whole = left == 0 && zip_fread(file, &extra, 1) == 0;
-    const char *why = n < 0 || left == 0 ? zip_file_strerror(file) : "it ends too early";
     VfStatus status = VF_OK;
-    if (!is_whole)
-        status = vf_fail(err, VF_INVALID, "cannot read '%s': member '%s': %s", path, stat->name,
-                         why);
+    if (!is_whole && (n < 0 || left == 0))
+        status = fail(path, stat->name, zip_file_get_error(file), err);
+    else if (!is_whole)
+        status = vf_fail(err, VF_INVALID, "cannot read '%s': member '%s': it ends too early", path,
+                         stat->name);
     zip_fclose(file);
     return status;
 }
@@ -103,8 +127,7 @@ static VfStatus read_entry(Reader *reader, zip_uint64_t i, VfErr *err)
     zip_stat_init(&stat);
     const char *name = zip_get_name(reader->zip, i, ZIP_FL_ENC_RAW);
     if (name == NULL || zip_stat_index(reader->zip, i, 0, &stat) != 0)
-        return vf_fail(err, VF_INVALID, "cannot read '%s': %s", reader->path,
-                       zip_strerror(reader->zip));
+        return fail(reader->path, NULL, zip_get_error(reader->zip), err);
     size_t n = strlen(name);
     if (n < 4 || strcmp(name + n - 4, ".npy") != 0)
         return VF_OK;
@@ -137,13 +160,14 @@ VfStatus vf_npz_read(VfArena *arena, const char *path, VfNamedArray **array, siz
     if (!facts.is_regular)
         return vf_fail(err, VF_IO, "cannot read '%s': not a regular file", path);
     int code;
+    errno = 0;
     zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
     if (zip == NULL) {
         zip_error_t error;
-        zip_error_init_with_code(&error, code);
-        VfStatus kind = code == ZIP_ER_OPEN || code == ZIP_ER_READ ? VF_IO : VF_INVALID;
-        VfStatus status = vf_fail(err, kind, "cannot read '%s': %s", path,
-                                  zip_error_strerror(&error));
+        /* libzip calls a file no archive when it had no memory to look for its end. */
+        zip_error_init_with_code(&error, code == ZIP_ER_NOZIP && errno == ENOMEM ? ZIP_ER_MEMORY
+                                                                                 : code);
+        VfStatus status = fail(path, NULL, &error, err);
         zip_error_fini(&error);
         return status;
     }

@@ -1,10 +1,10 @@
-#include "runtime/kernels/conv_unfold.h"
-#include "runtime/kernels/vector.h"
+#include "runtime/kernels/depthwise_row.h"
 
 /* Convolutions done directly. The sum of a pixel begins with the bias and runs over input channel
  * and kernel position, those outside the input left out or adding zero.
  *
- * Three ways: with channels last, vectors of channels, a few pixels at a time; planes at stride 1,
+ * Four ways: with channels last and stride 1, depthwise_row.h; with channels last otherwise,
+ * vectors of channels, a few pixels at a time; planes at stride 1,
  * strips of rows in a buffer with their border, which makes every tap one long run; else rows that
  * gather one weighted input row after the other. */
 
@@ -146,6 +146,26 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
             } \
         } \
     } \
+    /* One output row in groups of ROW_PIXELS; the last may do pixels of the one before again. */ \
+    static void last_groups_##dtype(const VfkConvParams *params, const Span_##dtype *from, \
+                                    int64_t out) \
+    { \
+        const int64_t stride = params->stride[1], n = params->out_dim[2]; \
+        int64_t begin, end; \
+        row_kernel_inside(params, out, &begin, &end); \
+        RowSpan_##dtype s = {.bias = from->start, .rows = end - begin, \
+                             .x_row = params->dilation[1] * params->x_step[3], \
+                             .x_col = params->x_step[4], .y_col = params->y_step[4], \
+                             .channels = from->channels, .columns = params->in_dim[2]}; \
+        s.x = from->x + (out * stride - params->pad[1]) * params->x_step[3] + begin * s.x_row; \
+        s.weight = from->weight + begin * params->kernel[2] * s.channels; \
+        for (int64_t w = 0; w < n; w += ROW_PIXELS) { \
+            const int64_t first = vfk_min_i64(w, n - ROW_PIXELS); \
+            s.y = from->y + first * s.y_col; \
+            s.column = first - params->pad[2]; \
+            row_span_##dtype(&s, params->kernel[2]); \
+        } \
+    } \
     static void last_unit_##dtype(const VfkArgs *args, int64_t unit) \
     { \
         const VfkConvParams *params = args->params; \
@@ -160,6 +180,10 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
                           .channels = depthwise_channels(params)}; \
         s.y = (T *)args->out[0] + image * params->y_step[0] + out[0] * params->y_step[2] + \
               out[1] * params->y_step[3]; \
+        if (row_is_open(params)) { \
+            last_groups_##dtype(params, &s, out[1]); \
+            return; \
+        } \
         for (int64_t k = 0; k < vfk_volume(params->kernel); k += DEPTHWISE_TAPS) { \
             last_row_##dtype(params, s, out, k); \
             s.start = s.y; \
@@ -321,6 +345,7 @@ static int64_t depthwise_strip_rows(const VfkConvParams *params, int64_t element
 
 #define DEPTHWISE(dtype, T) \
     SPAN(dtype, T) \
+    VFK_DEPTHWISE_ROW(dtype, T) \
     CHANNELS_LAST(dtype, T) \
     STRIPS(dtype, T) \
     PLANES(dtype, T) \

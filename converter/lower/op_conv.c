@@ -71,8 +71,10 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
         emit.units = p->batch * p->groups * ((pixels + p->block_cols - 1) / p->block_cols);
         emit.scratch_bytes = vfk_conv_scratch_bytes(p, width);
     }
-    if (strcmp(op, "depthwise") == 0 && out->count > 0)
-        emit.units = vfk_depthwise_units(p);
+    if (strcmp(op, "depthwise") == 0) {
+        emit.n_in = 4;
+        emit.units = out->count > 0 ? vfk_depthwise_units(p) : 0;
+    }
     emit.unit_cost = emit.units > 0 ? flops / FLOPS_PER_NS / (double)emit.units : 0;
     return vf_low_emit(cx, &emit, err);
 }
@@ -233,7 +235,7 @@ static VfStatus lower_product(VfLower *cx, VfLowCall *call, VfLowValue *const op
 static VfStatus lower_depthwise(VfLower *cx, VfLowCall *call, VfLowValue *const operand[3],
                                 VfkConvParams *p, VfErr *err)
 {
-    VfLowValue *in[3] = {operand[0], operand[1], operand[2]}, *out = call->out[0];
+    VfLowValue *in[4] = {operand[0], operand[1], operand[2]}, *out = call->out[0];
     const int64_t nrc[3] = {1, p->groups, vf_low_product(p->kernel, 0, 3)};
     p->channels_last = p->out_channels == 1 && vf_low_has_channels_last(in[0]);
     if (p->channels_last) {

@@ -15,7 +15,8 @@
  *                           vfk_depthwise_units(). Planes (channels_last 0): steps along
  *                           the last axis are 1. Channels last (1): in_channels and
  *                           out_channels are 1, steps from channel to channel 1, and weight is
- *                           kernel x groups. The sums are the same
+ *                           kernel x groups. The sums are the same. in[3], NULL for planes and
+ *                           where absent, is added to y; it is reached by add_step
  *   unfold_b4 b8            in: x (any strides); out: its windows, a row of in_channels * kernel
  *                           elements for each output pixel of each image, zeros where outside; in
  *                           the order channel, kernel position or, with channels_last, kernel
@@ -48,6 +49,7 @@ typedef struct VfkConvParams {
     int64_t channels_last; /* this field and the next two: of depthwise and unfold */
     int64_t x_step[5]; /* elements from one image, channel, depth, row, column to the next */
     int64_t y_step[5];
+    int64_t add_step[5]; /* of what depthwise adds; that from channel to channel is 1 */
 } VfkConvParams;
 
 /* Scratch of a conv step of any variant; `element_bytes` is 4 for f32. 0 for depthwise and

@@ -66,13 +66,14 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
     *end = vfk_max_i64(low, high);
 }
 
-/* Pixels side by side with channels last. The sums begin with `start` (NULL: with 0). */
+/* Pixels side by side with channels last. The sums begin with `start` (NULL: with 0), and `add` is
+ * added to them (NULL: nothing). */
 #define SPAN(dtype, T) \
     typedef struct Span_##dtype { \
         const DepthwiseTaps *taps; \
-        const T *x, *weight, *start; \
+        const T *x, *weight, *start, *add; \
         T *y; \
-        int64_t x_step, y_step, start_step, channels; /* steps from pixel to pixel */ \
+        int64_t x_step, y_step, start_step, add_step, channels; /* from pixel to pixel */ \
     } Span_##dtype; \
     static inline __attribute__((always_inline)) void span_part_##dtype( \
         const Span_##dtype *s, const int pixels, int64_t c, const int64_t width) \
@@ -94,6 +95,9 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
             } \
         } \
         for (int p = 0; p < pixels; p++) { \
+            if (s->add) { \
+                sum[p] += wide_load_##dtype(s->add + p * s->add_step + c, width); \
+            } \
             wide_store_##dtype(s->y + p * s->y_step + c, sum[p], width); \
         } \
     } \
@@ -123,7 +127,7 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
                                  int64_t first) \
     { \
         const T *x = s.x; \
-        const T *start = s.start; \
+        const T *start = s.start, *add = s.add; \
         T *y = s.y; \
         DepthwiseTaps taps; \
         int64_t begin, end; \
@@ -139,6 +143,7 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
             s.x = is_inner ? x + (w - begin) * s.x_step : x; \
             s.y = y + w * s.y_step; \
             s.start = start ? start + w * s.start_step : NULL; \
+            s.add = add ? add + w * s.add_step : NULL; \
             if (n == 1) { \
                 span_one_##dtype(&s); \
             } else { \
@@ -153,7 +158,8 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
         const int64_t stride = params->stride[1], n = params->out_dim[2]; \
         int64_t begin, end; \
         row_kernel_inside(params, out, &begin, &end); \
-        RowSpan_##dtype s = {.bias = from->start, .rows = end - begin, \
+        RowSpan_##dtype s = {.bias = from->start, .add = from->add, .rows = end - begin, \
+                             .add_col = from->add_step, \
                              .x_row = params->dilation[1] * params->x_step[3], \
                              .x_col = params->x_step[4], .y_col = params->y_step[4], \
                              .channels = from->channels, .columns = params->in_dim[2]}; \
@@ -162,6 +168,7 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
         for (int64_t w = 0; w < n; w += ROW_PIXELS) { \
             const int64_t first = vfk_min_i64(w, n - ROW_PIXELS); \
             s.y = from->y + first * s.y_col; \
+            s.add = from->add ? from->add + first * s.add_col : NULL; \
             s.column = first - params->pad[2]; \
             row_span_##dtype(&s, params->kernel[2]); \
         } \
@@ -177,14 +184,22 @@ static void depthwise_inner(const VfkConvParams *params, int64_t *begin, int64_t
                           .start = args->in[2], \
                           .x_step = params->x_step[4] * params->stride[2], \
                           .y_step = params->y_step[4], \
+                          .add_step = params->add_step[4], \
                           .channels = depthwise_channels(params)}; \
         s.y = (T *)args->out[0] + image * params->y_step[0] + out[0] * params->y_step[2] + \
               out[1] * params->y_step[3]; \
+        const T *add = args->in[3]; \
+        if (add) { \
+            add += image * params->add_step[0] + out[0] * params->add_step[2] + \
+                   out[1] * params->add_step[3]; \
+        } \
         if (row_is_open(params)) { \
+            s.add = add; \
             last_groups_##dtype(params, &s, out[1]); \
             return; \
         } \
         for (int64_t k = 0; k < vfk_volume(params->kernel); k += DEPTHWISE_TAPS) { \
+            s.add = k + DEPTHWISE_TAPS < vfk_volume(params->kernel) ? NULL : add; \
             last_row_##dtype(params, s, out, k); \
             s.start = s.y; \
             s.start_step = s.y_step; \

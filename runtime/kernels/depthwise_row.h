@@ -40,8 +40,9 @@ static inline int row_is_open(const VfkConvParams *params)
         const T *x;      /* column 0 of the first input row that is read */ \
         const T *weight; /* of that row's first kernel position */ \
         const T *bias;   /* or NULL */ \
+        const T *add;    /* to the first pixel, or NULL */ \
         T *y;            /* the first pixel */ \
-        int64_t rows, x_row, x_col, y_col, channels; \
+        int64_t rows, x_row, x_col, add_col, y_col, channels; \
         int64_t column, columns; /* the leftmost input column, < 0 outside; of the input */ \
     } RowSpan_##dtype; \
     /* Channels from c on, `vectors` of them. */ \
@@ -82,8 +83,11 @@ static inline int row_is_open(const VfkConvParams *params)
         } \
         for (int p = 0; p < ROW_PIXELS; p++) { \
             for (int v = 0; v < vectors; v++) { \
-                wide_store_##dtype(s->y + p * s->y_col + c + v * WIDE_##dtype, sum[v][p], \
-                                   width); \
+                const int64_t at = c + v * WIDE_##dtype; \
+                if (s->add) { \
+                    sum[v][p] += wide_load_##dtype(s->add + p * s->add_col + at, width); \
+                } \
+                wide_store_##dtype(s->y + p * s->y_col + at, sum[v][p], width); \
             } \
         } \
     } \

@@ -111,6 +111,22 @@ static float *turned(const float *x, int64_t n, int64_t rows, int64_t cols)
     return y;
 }
 
+/* The result added to itself is twice the result. */
+static void check_added(const VfkConvParams *plain, const float *x, const float *weight,
+                        const Data *d, const float *out)
+{
+    VfkConvParams p = *plain;
+    memcpy(p.add_step, p.y_step, sizeof p.add_step);
+    Case c = {"depthwise_f32", &p, {x, weight, d->bias, out}, {d->n * 4}, vfk_depthwise_units(&p),
+              0};
+    void *twice[CASE_MAX_OUT];
+    case_run(&c, twice);
+    for (size_t i = 0; i < d->n; i++) {
+        ck_assert(((float *)twice[0])[i] == 2 * out[i]);
+    }
+    case_free(twice);
+}
+
 /* The result with channels last must be that of `out`, planes. */
 static void check_channels_last(const VfkConvParams *planes, const Data *d, const float *out)
 {
@@ -129,6 +145,7 @@ static void check_channels_last(const VfkConvParams *planes, const Data *d, cons
         ck_assert_msg(y[i] == out[i], "channels last: element %zu is %g, not %g", i,
                       (double)y[i], (double)out[i]);
     }
+    check_added(&p, x, weight, d, other[0]);
     case_free(other);
     free(x);
     free(weight);

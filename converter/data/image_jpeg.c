@@ -68,7 +68,9 @@ VfStatus vf_image_jpeg(VfArena *arena, const VfMapping *file, VfImage *image, Vf
     reader.errors.emit_message = warn;
     if (setjmp(reader.out) != 0) {
         jpeg_destroy_decompress(&jpeg);
-        return vf_fail(err, VF_INVALID, "%s", reader.why);
+        return reader.errors.msg_code == JERR_OUT_OF_MEMORY
+                   ? vf_no_memory(err)
+                   : vf_fail(err, VF_INVALID, "%s", reader.why);
     }
     jpeg_create_decompress(&jpeg);
     jpeg_mem_src(&jpeg, file->data, (unsigned long)file->size);

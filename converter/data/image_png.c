@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <png.h>
 
 #include "converter/data/image.h"
@@ -10,6 +11,12 @@ static void drop_alpha(unsigned char *pixel, size_t n)
             pixel[3 * i + c] = pixel[4 * i + c];
 }
 
+/* libpng tells in words alone that it got no memory; errno is 0 before it is called. */
+static VfStatus fail(const png_image *png, VfErr *err)
+{
+    return errno == ENOMEM ? vf_no_memory(err) : vf_fail(err, VF_INVALID, "%s", png->message);
+}
+
 static VfStatus decode(VfArena *arena, png_image *png, VfImage *image, VfErr *err)
 {
     if (png->width > VF_IMAGE_SIDE_MAX || png->height > VF_IMAGE_SIDE_MAX)
@@ -19,7 +26,7 @@ static VfStatus decode(VfArena *arena, png_image *png, VfImage *image, VfErr *er
     unsigned char *pixel = vf_arena_array(arena, (size_t)png->width * png->height, 4);
     VF_TRY_ALLOC(pixel, err);
     if (png_image_finish_read(png, NULL, pixel, 0, NULL) == 0)
-        return vf_fail(err, VF_INVALID, "%s", png->message);
+        return fail(png, err);
     drop_alpha(pixel, (size_t)png->width * png->height);
     *image = (VfImage){(int32_t)png->width, (int32_t)png->height, pixel};
     return VF_OK;
@@ -28,8 +35,9 @@ static VfStatus decode(VfArena *arena, png_image *png, VfImage *image, VfErr *er
 VfStatus vf_image_png(VfArena *arena, const VfMapping *file, VfImage *image, VfErr *err)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
+    errno = 0;
     if (png_image_begin_read_from_memory(&png, file->data, file->size) == 0)
-        return vf_fail(err, VF_INVALID, "%s", png.message);
+        return fail(&png, err);
     VfStatus status = decode(arena, &png, image, err);
     png_image_free(&png);
     return status;

@@ -33,9 +33,10 @@ COMMANDS = {
     "graph": ["inspect", "IN", "--graph", "graphml", "-o", "m.graphml"],
     "inspect": ["inspect", "IN"],
     "eval": ["eval", "IN", "--data", "DATA", "--threads", "1"],
+    "images": ["eval", "IN", "--data", "IMAGES", "--threads", "1"],
     "compare": ["compare", "IN", "OTHER", "--random", "1", "--threads", "1"],
 }
-MNIST_ALONE = {"eval", "compare"}
+MNIST_ALONE = {"eval", "images", "compare"}
 OTHER = "mnist/mnist_softmax_ln_op17.onnx"
 TOO_MANY_FILES = "folder", MODELS[0]
 RECIPE = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -129,9 +130,13 @@ class Case:
         self.root = tempfile.mkdtemp(dir=root)
         named = {"IN": os.path.join(TESTDATA, model), "OTHER": os.path.join(TESTDATA, OTHER),
                  "RECIPE": os.path.join(self.root, "recipe.xml"),
+                 "IMAGES": os.path.join(self.root, "images"),
                  "DATA": os.path.join(TESTDATA, "mnist/test_500.npz")}
         self.words = [named.get(word, word) for word in COMMANDS[name]]
         pathlib.Path(named["RECIPE"]).write_bytes(RECIPE)
+        os.makedirs(named["IMAGES"] + "/0")
+        for image in ("gray.png", "gray.jpg"):
+            shutil.copy(os.path.join(TESTDATA, "images", image), named["IMAGES"] + "/0")
         self.old, self.folder = self.root + "/old", self.root + "/now"
         os.mkdir(self.old)
         self.count = collections.Counter()

@@ -314,7 +314,7 @@ static VfStatus replace(Linear *x, VfErr *err)
         VF_TRY(vf_fuse_value(x->fuse, ref[i], &in[i], err));
     VF_TRY(vf_fuse_value(x->fuse, x->c, &out, err));
     set_rows(x);
-    double rows = (double)vfk_linear_block_rows(vfk_linear_rows(&x->p));
+    double rows = (double)vfk_linear_block_rows(&x->p);
     VfLowEmit emit = {.op = "linear", .dtype = VF_F32, .params = &x->p, .n_in = 5, .n_out = 1,
                       .in = in, .out = &out, .units = vfk_linear_units(&x->p),
                       .unit_cost = 2 * rows * VFK_GROUP * (double)x->p.k / FLOPS_PER_NS,

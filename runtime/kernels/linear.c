@@ -211,15 +211,19 @@ static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t be
     } while (p < params->k);
 }
 
+/* Whole blocks are worked on together while their rows fit: b is then read once for all. */
 void VFK_FN(linear, f32)(const VfkArgs *args)
 {
     const VfkLinearParams *params = args->params;
-    const int64_t all = vfk_linear_rows(params), rows_each = vfk_linear_block_rows(all);
+    const int64_t all = vfk_linear_rows(params), each = vfk_linear_block_rows(params);
     const int64_t groups = vfk_linear_groups(params);
     for (int64_t u = args->begin, end; u < args->end; u = end) {
-        const int64_t block = u / groups, first = block * rows_each;
-        end = vfk_min_i64(args->end, (block + 1) * groups);
-        const LinearRows rows = linear_rows_of(params, first, vfk_min_i64(rows_each, all - first));
-        linear_block(args, &rows, u - block * groups, end - block * groups);
+        const int64_t block = u / groups, group = u % groups, first = block * each;
+        const int64_t whole = group == 0 ? (args->end - u) / groups : 0;
+        const int64_t blocks = vfk_max_i64(1, vfk_min_i64(whole, GEMM_MC / each));
+        end = vfk_min_i64(args->end, (block + blocks) * groups);
+        const LinearRows rows =
+            linear_rows_of(params, first, vfk_min_i64(blocks * each, all - first));
+        linear_block(args, &rows, group, whole > 0 ? groups : group + end - u);
     }
 }

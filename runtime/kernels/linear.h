@@ -18,8 +18,9 @@
  * Packed b: panels of VFK_PANEL columns, one after the other, k rows of VFK_PANEL elements each;
  * the last panel is filled up with zeros.
  *
- * Units: blocks of rows times groups of VFK_GROUP columns, the groups of a block together. Both
- * sizes follow from the shape alone, so results do not depend on threads.
+ * Units: blocks of rows times groups of VFK_GROUP columns, the groups of a block together, so that
+ * threads share rows before columns and find in their own caches what they wrote in the step
+ * before. Both sizes follow from the shape alone; results do not depend on threads.
  */
 #ifndef VFK_LINEAR_H
 #define VFK_LINEAR_H
@@ -27,7 +28,11 @@
 #include "runtime/kernels/gemm_size.h"
 #include "runtime/kernels/kernel.h"
 
-enum { VFK_PANEL = GEMM_PANEL_BYTES / 4, VFK_GROUP = 2 * VFK_PANEL };
+enum {
+    VFK_PANEL = GEMM_PANEL_BYTES / 4,
+    VFK_GROUP = 2 * VFK_PANEL,
+    VFK_LINEAR_SMALL = 1 << 18 /* elements of b: 1 MiB */
+};
 
 /* What is done to alpha * (a b) + bias; the names of map.h. */
 typedef enum VfkAct {
@@ -74,10 +79,13 @@ static inline int64_t vfk_linear_rows(const VfkLinearParams *params)
     return rows;
 }
 
-/* Rows of a unit when there are `rows` in all: at most GEMM_MC, shared evenly. */
-static inline int64_t vfk_linear_block_rows(int64_t rows)
+/* Rows of a unit, shared evenly: at most GEMM_MC, or half of that where b is so small that every
+ * thread may read all of it. */
+static inline int64_t vfk_linear_block_rows(const VfkLinearParams *params)
 {
-    int64_t blocks = rows > 0 ? (rows + GEMM_MC - 1) / GEMM_MC : 1;
+    int64_t rows = vfk_linear_rows(params);
+    int64_t most = params->n * params->k <= VFK_LINEAR_SMALL ? GEMM_MC / 2 : GEMM_MC;
+    int64_t blocks = rows > 0 ? (rows + most - 1) / most : 1;
     return rows > 0 ? (rows + blocks - 1) / blocks : 1;
 }
 
@@ -88,7 +96,7 @@ static inline int64_t vfk_linear_groups(const VfkLinearParams *params)
 
 static inline int64_t vfk_linear_units(const VfkLinearParams *params)
 {
-    int64_t rows = vfk_linear_rows(params), block = vfk_linear_block_rows(rows);
+    int64_t rows = vfk_linear_rows(params), block = vfk_linear_block_rows(params);
     return (rows + block - 1) / block * vfk_linear_groups(params);
 }
 

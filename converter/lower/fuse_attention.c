@@ -1,4 +1,5 @@
-/* Before          s = matmul(q, k^T)
+/* Before          q * c, k * c                           c a power of two
+ *                 s = matmul(q, k^T)
  *                 s = s * c, s / c, a s + b, s + bias    any of these, any number, two biases
  *                 p = softmax(s) by rows, relu(s) or sigmoid(s)
  *                 p = p * c, p / c
@@ -9,12 +10,15 @@
  *                 broadcast along whole axes; heads of at most VFK_ATTEND_DEPTH columns.
  * Exactness       Rounding: constant factors are multiplied together; a softmax divides the
  *                 weighted sum, not each weight; sums run in blocks of keys.
+ *                 A power of two goes from q or k to the scores without a change of bits.
  * Limits          Masks by Where, dropout, softmax over another axis and products of more than
  *                 two biases stay as they are.
  */
 #include "converter/lower/fuse.h"
 
 #include <stdlib.h>
+
+#include "converter/lower/fuse_scaled.h"
 
 #include "runtime/kernels/attention.h"
 #include "runtime/kernels/binary.h"
@@ -48,7 +52,7 @@ typedef struct Common {
 
 typedef struct Match {
     VfFuse *fuse;
-    int32_t n_step, step[MAX_CHAIN];
+    int32_t n_step, step[MAX_CHAIN + 2]; /* ascending; two may come before the chain */
     Operand operand[N_OPERAND];
     int32_t n_bias;
     int64_t count; /* scores */
@@ -66,6 +70,14 @@ static Operand *set_operand(Match *m, int32_t slot, VfLowRef ref)
     m->operand[slot].ref = ref;
     m->operand[slot].step = m->step[m->n_step - 1];
     return &m->operand[slot];
+}
+
+static void insert_step(Match *m, int32_t step)
+{
+    int32_t at = m->n_step++;
+    for (; at > 0 && m->step[at - 1] > step; at--)
+        m->step[at] = m->step[at - 1];
+    m->step[at] = step;
 }
 
 static void add_axis(Operand *x, int64_t low, int64_t size, int64_t stride)
@@ -269,6 +281,37 @@ static bool follow(Match *m, int32_t at)
     return false;
 }
 
+/* --- before them --- */
+
+static bool is_other_operand(const Match *m, int32_t slot)
+{
+    for (int32_t i = 0; i < N_OPERAND; i++)
+        if (i != slot && m->operand[i].ref.buffer == m->operand[slot].ref.buffer)
+            return true;
+    return false;
+}
+
+/* Queries or keys that are times a power of two: the scores are, then. */
+static void take_scaled(Match *m, int32_t slot, int64_t *column)
+{
+    Operand x = m->operand[slot];
+    VfFuseScaled scaled;
+    int64_t step;
+    if (is_other_operand(m, slot) || !vf_fuse_find_scaled(m->fuse, x.ref, x.step, &scaled) ||
+        !vf_fuse_carry(&scaled.map, *column, m->p.d, &step))
+        return;
+    for (int32_t i = 0; i < x.n_axis; i++)
+        if (x.axis[i].stride != 0 &&
+            !vf_fuse_carry(&scaled.map, x.axis[i].stride, x.axis[i].size, &x.axis[i].stride))
+            return;
+    x.ref = scaled.ref;
+    x.step = scaled.step;
+    m->operand[slot] = x;
+    *column = step;
+    m->p.scale *= scaled.number;
+    insert_step(m, scaled.step);
+}
+
 /* --- common axes --- */
 
 static int by_size(const void *a, const void *b)
@@ -435,7 +478,11 @@ VfStatus vf_fuse_attention(VfFuse *fuse, int32_t step, VfErr *err)
     Match m = {.fuse = fuse, .n_step = 1, .step = {step}};
     for (int32_t i = 0; i < N_OPERAND; i++)
         m.operand[i].ref.buffer = LOW_NO_BUFFER;
-    if (!take_scores(&m, first) || !follow(&m, step) || !set_strides(&m) || !is_stable(&m))
+    if (!take_scores(&m, first) || !follow(&m, step))
+        return VF_OK;
+    take_scaled(&m, Q, &m.p.q_col);
+    take_scaled(&m, K, &m.p.k_col);
+    if (!set_strides(&m) || !is_stable(&m))
         return VF_OK;
     return emit_attention(&m, err);
 }

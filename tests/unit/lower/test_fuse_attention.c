@@ -44,6 +44,15 @@ static const struct Spelling {
     {"relu", "r = MatMul(q, kt)\n s = Mul(r, c)\n w = Relu(s)\n p = Div(w, c)\n"
              "y = MatMul(p, v)\n"},
     {"sigmoid", "r = MatMul(q, kt)\n s = Add(r, c)\n p = Sigmoid(s)\n y = MatMul(p, v)\n"},
+    {"queries and keys scaled by powers of two",
+     "z = Mul(q, half)\n w = Mul(half, kt)\n s = MatMul(z, w)\n p = Softmax(s) {axis=3}\n"
+     "y = MatMul(p, v)\n"},
+    {"scaled queries that are turned",
+     "t = Transpose(qt) {perm=[0, 2, 1, 3]}\n z = Mul(t, half)\n s = MatMul(z, kt)\n"
+     "p = Softmax(s) {axis=3}\n y = MatMul(p, v)\n"},
+    {"scaled queries that are keys, too",
+     "z = Mul(q, half)\n t = Transpose(z) {perm=[0, 1, 3, 2]}\n s = MatMul(z, t)\n"
+     "p = Softmax(s) {axis=3}\n y = MatMul(p, q)\n"},
     {"heads joined behind", "s = MatMul(q, kt)\n p = Softmax(s) {axis=3}\n o = MatMul(p, v)\n"
                             "y = Transpose(o) {perm=[0, 2, 1, 3]}\n"},
     {"batches in one axis", "s = MatMul(q, kt)\n s3 = Reshape(s, flat)\n t = Add(s3, by_head3)\n"
@@ -91,6 +100,7 @@ static const char *make_text(VfArena *arena, const Sizes *s, const char *nodes)
     vf_text_init(&text, arena);
     vf_text_printf(&text, "model opset=17\ngraph g (");
     case_add_input(&text, "q", 4, (int[]){s->b, s->h, s->m, s->d});
+    case_add_input(&text, "qt", 4, (int[]){s->b, s->m, s->h, s->d});
     case_add_input(&text, "k", 4, (int[]){s->b, s->h, s->n, s->d});
     case_add_input(&text, "v", 4, (int[]){s->b, s->h, s->n, s->e});
     case_add_input(&text, "k1", 4, (int[]){s->b, 1, s->n, s->d});
@@ -98,7 +108,7 @@ static const char *make_text(VfArena *arena, const Sizes *s, const char *nodes)
     add_biases(&text, s);
     vf_text_printf(&text,
                    "one: f32[1] = f32[1] {0.75}) -> (y: f32[?, ?, ?, ?]) {\n"
-                   "c = const f32[] {0.375}\n"
+                   "c = const f32[] {0.375}\n half = const f32[] {0.5}\n"
                    "flat = const i64[3] {%d, %d, %d}\n"
                    "unflat = const i64[4] {%d, %d, %d, %d}\n"
                    "low = const f32[] {-inf}\n zero = const f32[] {0}\n"

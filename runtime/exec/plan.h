@@ -70,7 +70,7 @@ typedef struct VfPlanStep {
     const VfPlanRef *in, *out;
     size_t scratch_bytes; /* for each worker */
     int64_t units;        /* work of the whole step */
-    int64_t grain;        /* smallest share of a worker; units are cut at multiples of it */
+    int64_t grain;        /* units worth a worker: decides how many take part, in equal shares */
     int32_t node;         /* index in plan->node: which node of the model this came from */
     double flops;         /* floating-point operations, a multiply-add as two */
     double bytes;         /* of its operands, each counted once, and of its results */

@@ -18,7 +18,8 @@ enum {
     /* A thread that waits looks for this long before it sleeps: about what it costs to sleep and
      * be woken, so a wait costs at most twice of what it had to. */
     SPIN_NS = 50000,
-    N_LOOK = 32 /* looks between two looks at the clock */
+    N_LOOK = 32, /* looks between two looks at the clock */
+    CUT = 64, LEAST_CUTS = 16
 };
 
 typedef struct Job {
@@ -214,6 +215,17 @@ void vf_pool_free(VfPool *pool)
 
 int32_t vf_pool_size(const VfPool *pool) { return pool == NULL ? 1 : pool->n_thread; }
 
+/* Equal shares for as many workers as have a grain each. Long ones end at a multiple of CUT units:
+ * of elements, two workers do not write to one line of the cache then. */
+static int64_t share_of(const VfPool *pool, int64_t units, int64_t n_grain)
+{
+    int64_t n = n_grain < pool->n_thread ? n_grain : pool->n_thread;
+    int64_t share = units / n + (units % n != 0);
+    if (share / CUT < LEAST_CUTS)
+        return share;
+    return share % CUT == 0 ? share : share + CUT - share % CUT;
+}
+
 void vf_pool_share(VfPool *pool, VfPoolFn *fn, void *user, int64_t units, int64_t grain)
 {
     int64_t n_grain = units / grain + (units % grain != 0);
@@ -222,8 +234,7 @@ void vf_pool_share(VfPool *pool, VfPoolFn *fn, void *user, int64_t units, int64_
             fn(user, 0, 0, units);
         return;
     }
-    int64_t share = n_grain / pool->n_thread + (n_grain % pool->n_thread != 0);
-    pool->job = (Job){fn, user, units, share * grain};
+    pool->job = (Job){fn, user, units, share_of(pool, units, n_grain)};
     start_round(pool);
     do_share(&pool->job, 0);
     wait_for_workers(pool);

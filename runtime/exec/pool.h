@@ -24,7 +24,8 @@ int32_t vf_processor_count(void);
 /* Workers, the caller among them; 1 for NULL. */
 int32_t vf_pool_size(const VfPool *pool);
 
-/* Do `units` units, cut at multiples of `grain`, and return when all are done. */
+/* Do `units` units and return when all are done. As many workers take part as there are pieces of
+ * `grain` units, the last one smaller; their shares are equal. */
 void vf_pool_share(VfPool *pool, VfPoolFn *fn, void *user, int64_t units, int64_t grain);
 
 #endif

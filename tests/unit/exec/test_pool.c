@@ -11,7 +11,7 @@ enum { N_UNIT = 1000 };
 typedef struct Count {
     atomic_int done[N_UNIT];
     atomic_int n_call;
-    int64_t grain;
+    atomic_int most; /* units of one call */
     int32_t n_worker;
 } Count;
 
@@ -19,7 +19,9 @@ static void count_units(void *user, int32_t worker, int64_t begin, int64_t end)
 {
     Count *count = user;
     ck_assert(worker >= 0 && worker < count->n_worker && begin < end);
-    ck_assert(begin % count->grain == 0);
+    int most = atomic_load(&count->most), mine = (int)(end - begin);
+    while (most < mine && !atomic_compare_exchange_weak(&count->most, &most, mine))
+        ;
     for (int64_t i = begin; i < end; i++)
         atomic_fetch_add(&count->done[i], 1);
     atomic_fetch_add(&count->n_call, 1);
@@ -27,11 +29,15 @@ static void count_units(void *user, int32_t worker, int64_t begin, int64_t end)
 
 static void share_once(VfPool *pool, int32_t n_thread, int64_t units, int64_t grain)
 {
-    Count count = {.grain = grain, .n_worker = n_thread};
+    Count count = {.n_worker = n_thread};
     vf_pool_share(pool, count_units, &count, units, grain);
     for (int64_t i = 0; i < N_UNIT; i++)
         ck_assert_int_eq(atomic_load(&count.done[i]), i < units ? 1 : 0);
-    ck_assert_int_le(atomic_load(&count.n_call), n_thread);
+    int n_call = atomic_load(&count.n_call);
+    ck_assert_int_le(n_call, n_thread);
+    ck_assert_int_le(n_call, (units + grain - 1) / grain);
+    if (n_call > 0) /* equal shares */
+        ck_assert_int_le(atomic_load(&count.most), (units + n_call - 1) / n_call);
 }
 
 static const int64_t share_table[][2] = {{0, 1}, {1, 1}, {2, 1}, {7, 3}, {N_UNIT, 1}, {N_UNIT, 64},

@@ -168,14 +168,6 @@ static bool is_whole(const Match *m, const VfkBinaryParams *p, const int64_t *st
     return size == m->count;
 }
 
-static bool is_scalar(const VfkBinaryParams *p, const int64_t *stride)
-{
-    for (int64_t i = 0; i < p->rank; i++)
-        if (p->dim[i] != 1 && stride[i] != 0)
-            return false;
-    return true;
-}
-
 static bool take_bias(Match *m, const VfkBinaryParams *p, VfLowRef ref, const int64_t *stride)
 {
     if (m->n_bias == 2)
@@ -210,7 +202,7 @@ static bool take_binary(Match *m, const VfLowStep *step, VfLowRef score, bool is
         return false;
     if (vf_fuse_is(step, "add"))
         return !is_weight && take_bias(m, p, step->in[other], stride[other]);
-    if (!is_scalar(p, stride[other]) ||
+    if (!vf_fuse_is_scalar(p, stride[other]) ||
         !vf_fuse_number(m->fuse, step->in[other], VF_F32, &number))
         return false;
     if (vf_fuse_is(step, "mul"))

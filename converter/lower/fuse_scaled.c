@@ -2,15 +2,13 @@
 
 #include <math.h>
 
-#include "runtime/kernels/binary.h"
-
 static bool is_power_of_two(double number)
 {
     int exponent;
     return frexp(number, &exponent) == 0.5;
 }
 
-static bool is_scalar(const VfkBinaryParams *p, const int64_t *stride)
+bool vf_fuse_is_scalar(const VfkBinaryParams *p, const int64_t *stride)
 {
     for (int64_t i = 0; i < p->rank; i++)
         if (p->dim[i] != 1 && stride[i] != 0)
@@ -25,7 +23,7 @@ static bool take_number(const VfFuse *fuse, const VfLowStep *product, int32_t sl
     const VfkBinaryParams *p = product->params;
     const int64_t *stride[2] = {p->stride_a, p->stride_b};
     int64_t size = 1;
-    if (!is_scalar(p, stride[slot]) ||
+    if (!vf_fuse_is_scalar(p, stride[slot]) ||
         !vf_fuse_number(fuse, product->in[slot], VF_F32, &scaled->number) ||
         !is_power_of_two(scaled->number))
         return false;

@@ -6,6 +6,7 @@
 
 #include "converter/lower/fuse.h"
 #include "converter/lower/fuse_axes.h"
+#include "runtime/kernels/binary.h"
 
 typedef struct VfFuseScaled {
     int32_t step; /* the product */
@@ -14,6 +15,9 @@ typedef struct VfFuseScaled {
     VfFuseMap map; /* from the product's elements to those of `ref` */
     int64_t at[VFK_MAX_RANK];
 } VfFuseScaled;
+
+/* Whether an operand with these strides is one number for all elements. */
+bool vf_fuse_is_scalar(const VfkBinaryParams *p, const int64_t *stride);
 
 /* Whether step `reader` alone reads `ref`, and that is an f32 product by a constant power of two.
  * `scaled->map` points into `scaled` and the step's parameters. */

@@ -1,5 +1,7 @@
 #include "passes/ir/graph.h"
 
+#include <string.h>
+
 #include "passes/ir/graph_private.h"
 
 enum { N_SPARE = 32 };
@@ -165,6 +167,17 @@ void vf_graph_drop_input(VfValue *input)
 void vf_value_drop(VfValue *value)
 {
     vf_graph_remove_value(value->graph, value);
+}
+
+VfStatus vf_graph_rename_output(VfGraph *graph, int32_t index, VfBytes name, VfErr *err)
+{
+    size_t count = (size_t)graph->ret->n_in;
+    VfBytes *names = VF_NEW_ARRAY(graph->model->arena, VfBytes, count);
+    VF_TRY_ALLOC(names, err);
+    memcpy(names, graph->output_name, count * sizeof *names);
+    VF_TRY(vf_model_copy_bytes(graph->model, name, &names[index], err));
+    graph->output_name = names;
+    return VF_OK;
 }
 
 VfStatus vf_graph_set_outputs(VfGraph *graph, int32_t n, VfValue *const *value, const VfBytes *name,

@@ -80,6 +80,8 @@ void vf_node_set_in(VfNode *node, int32_t slot, VfValue *value);
 VfStatus vf_node_add_in(VfNode *node, VfValue *value, VfErr *err);
 /* Every use of `from` becomes a use of `to` (outputs included). */
 void vf_value_replace_uses(VfValue *from, VfValue *to);
+/* Give output `index` of a body another name. */
+VfStatus vf_graph_rename_output(VfGraph *graph, int32_t index, VfBytes name, VfErr *err);
 /* Declare the operands of ret; names and types are copied, output_info becomes NULL. */
 VfStatus vf_graph_set_outputs(VfGraph *graph, int32_t n, VfValue *const *value, const VfBytes *name,
                               const VfType *type, VfErr *err);

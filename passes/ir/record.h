@@ -169,8 +169,8 @@ struct VfGraph {
     int32_t n_input, input_capacity;
     VfValue **input;     /* all graph inputs in order, also those that have an initializer */
     VfNode *ret;         /* sentinel: operands are the outputs, in order */
-    const VfBytes *output_name; /* names of the outputs as the file has them, fixed for ever;
-                                 * as many as ret->n_in */
+    const VfBytes *output_name; /* names of the outputs as the file has them, as many as ret->n_in;
+                                 * fixed for ever but in bodies, whose outputs go by position */
     const VfType *output_type;  /* declared types of the outputs */
     const VfOutputInfo *output_info; /* n = ret->n_in, or NULL when the file says nothing more */
     VfNode *first_node, *last_node;

@@ -290,6 +290,7 @@ VfStatus vf_rewrite_commit(VfRewrite *rw, VfErr *err)
     VF_TRY(name_all(rw, err));
     VF_TRY(reserve_record(rw, &record, err));
     VF_TRY(reserve_operands(rw, err));
+    VF_TRY(vf_rewrite_reveal(rw, err));
     apply(rw, &record);
     finish_moves(&record);
     VF_TRY(sweep(rw, &record, err));

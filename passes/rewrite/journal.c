@@ -81,49 +81,70 @@ VfStatus vf_journal_refuse(VfJournal *journal, const VfRefusal *refusal, VfErr *
 
 /* --- names --- */
 
-static VfStatus collect_graph(VfIntern *names, const VfGraph *graph, VfErr *err);
+static VfStatus collect_graph(VfJournal *journal, const VfGraph *graph, VfErr *err);
 
-static VfStatus collect_node(VfIntern *names, const VfNode *node, VfErr *err)
+/* Count one more value or output that is called `name`. */
+static VfStatus count_name(VfJournal *journal, VfBytes name, VfErr *err)
 {
-    VF_TRY(vf_intern_add(names, node->name, NULL, err));
+    int32_t id;
+    VF_TRY(vf_intern_add(journal->names, name, &id, err));
+    VF_TRY(vf_arena_grow(journal->model->arena, (void **)&journal->n_named,
+                         &journal->named_capacity, (size_t)id + 1, sizeof *journal->n_named, err));
+    while (journal->n_counted <= id)
+        journal->n_named[journal->n_counted++] = 0;
+    journal->n_named[id]++;
+    return VF_OK;
+}
+
+static VfStatus collect_node(VfJournal *journal, const VfNode *node, VfErr *err)
+{
+    VF_TRY(vf_intern_add(journal->names, node->name, NULL, err));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
         if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-            VF_TRY(collect_graph(names, attr->graph, err));
+            VF_TRY(collect_graph(journal, attr->graph, err));
         for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-            VF_TRY(collect_graph(names, attr->graphs[i], err));
+            VF_TRY(collect_graph(journal, attr->graphs[i], err));
     }
     return VF_OK;
 }
 
-static VfStatus collect_graph(VfIntern *names, const VfGraph *graph, VfErr *err)
+static VfStatus collect_graph(VfJournal *journal, const VfGraph *graph, VfErr *err)
 {
     for (const VfValue *value = graph->first_value; value != NULL; value = value->next)
-        VF_TRY(vf_intern_add(names, value->name, NULL, err));
-    for (int32_t i = 0; i < graph->n_input; i++)
-        VF_TRY(vf_intern_add(names, graph->input[i]->name, NULL, err));
+        VF_TRY(count_name(journal, value->name, err));
     for (int32_t i = 0; graph->ret != NULL && i < graph->ret->n_in; i++)
-        VF_TRY(vf_intern_add(names, graph->output_name[i], NULL, err));
+        VF_TRY(count_name(journal, graph->output_name[i], err));
     for (const VfNode *node = graph->first_node; node != NULL; node = node->next)
-        VF_TRY(collect_node(names, node, err));
+        VF_TRY(collect_node(journal, node, err));
     return VF_OK;
 }
 
 static VfStatus collect_names(VfJournal *journal, VfErr *err)
 {
     const VfModel *model = journal->model;
-    VfIntern *names = vf_intern_new(model->arena);
-    VF_TRY_ALLOC(names, err);
-    VF_TRY(collect_graph(names, model->graph, err));
+    if (journal->has_names)
+        return VF_OK;
+    journal->n_counted = 0;
+    journal->names = vf_intern_new(model->arena);
+    VF_TRY_ALLOC(journal->names, err);
+    VF_TRY(collect_graph(journal, model->graph, err));
     for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
-        VF_TRY(collect_graph(names, f->body, err));
-    journal->names = names;
+        VF_TRY(collect_graph(journal, f->body, err));
+    journal->has_names = true;
+    return VF_OK;
+}
+
+VfStatus vf_journal_may_hide(VfJournal *journal, const VfValue *value, bool *may, VfErr *err)
+{
+    VF_TRY(collect_names(journal, err));
+    int32_t id = value->name.size > 0 ? vf_intern_find(journal->names, value->name) : -1;
+    *may = id >= 0 && id < journal->n_counted && journal->n_named[id] > 1;
     return VF_OK;
 }
 
 VfStatus vf_journal_name(VfJournal *journal, const char *wanted, VfBytes *name, VfErr *err)
 {
-    if (journal->names == NULL)
-        VF_TRY(collect_names(journal, err));
+    VF_TRY(collect_names(journal, err));
     const char *text = wanted;
     /* Past a few tries the count of names, which only grows, makes the suffix new at once. */
     for (int32_t i = 2; vf_intern_find(journal->names, (VfBytes){text, strlen(text)}) >= 0; i++) {

@@ -58,7 +58,11 @@ typedef struct VfJournal {
     VfEdit *edit;
     VfRefusal *refusal;
     size_t edit_capacity, refusal_capacity;
-    VfIntern *names; /* every name in the model; filled when the first new name is asked for */
+    VfIntern *names;  /* every name in the model; filled when the first question needs it */
+    int32_t *n_named; /* how many values and outputs had that name then */
+    int32_t n_counted;
+    size_t named_capacity;
+    bool has_names;
 } VfJournal;
 
 /* An empty journal of `model`, in its arena; NULL when out of memory. */
@@ -74,5 +78,9 @@ VfStatus vf_journal_refuse(VfJournal *journal, const VfRefusal *refusal, VfErr *
  * `wanted` with "_2", "_3", ... added. Depends only on the names in the model and the calls before.
  */
 VfStatus vf_journal_name(VfJournal *journal, const char *wanted, VfBytes *name, VfErr *err);
+
+/* Whether something else may be called as `value`, an output included: where that is so in a body,
+ * the name means another value there. New names are no one else's. */
+VfStatus vf_journal_may_hide(VfJournal *journal, const VfValue *value, bool *may, VfErr *err);
 
 #endif

@@ -68,6 +68,9 @@ bool vf_rewrite_is_pending(const VfValue *value);
  * but rw->node[].before. */
 VfStatus vf_rewrite_place(VfRewrite *rw, VfErr *err);
 
+/* Rename what would hide values that the rewrite lets bodies read. */
+VfStatus vf_rewrite_reveal(VfRewrite *rw, VfErr *err);
+
 /* Remove what has no use any more: `value`'s node or constant, and upwards. Removed nodes go to
  * rw->removed. */
 VfStatus vf_rewrite_sweep(VfRewrite *rw, VfValue *value, VfErr *err);

@@ -1,14 +1,8 @@
-#include "passes/rewrite/rewrite.h"
-
 #include <stdio.h>
 
 #include "passes/ir/attr.h"
 #include "tests/support/check_main.h"
-#include "tests/unit/rewrite/graph_text.h"
-
-#define HEAD "model ir=8 opset=17\n\n"
-
-static const VfRewriteInfo INFO = {"test-pass", "test-rule", "site", NULL};
+#include "tests/unit/rewrite/rewrite_case.h"
 
 static const char CHAIN[] = HEAD "graph g (x: f32[2, 3]) -> (y: f32[2, 3]) {\n"
                                  "    k = const f32[3] {1, 2, 3}\n"
@@ -16,30 +10,6 @@ static const char CHAIN[] = HEAD "graph g (x: f32[2, 3]) -> (y: f32[2, 3]) {\n"
                                  "    b = Mul(a, k) @b\n"
                                  "    y = Abs(b) @c\n"
                                  "}\n";
-
-/* A model, its journal and a rewrite begun at a node. */
-typedef struct Fixture {
-    VfModel *model;
-    VfJournal *journal;
-    VfRewrite *rw;
-} Fixture;
-
-static Fixture begin(const char *text, const char *anchor)
-{
-    Fixture f = {.model = graph_of(text)};
-    f.journal = vf_journal_new(f.model);
-    ck_assert_ptr_nonnull(f.journal);
-    f.rw = vf_rewrite_begin(f.journal, node_of(f.model, anchor), INFO);
-    ck_assert_ptr_nonnull(f.rw);
-    return f;
-}
-
-static void commit(Fixture *f)
-{
-    VfErr err = {0};
-    ck_assert_msg(vf_rewrite_commit(f->rw, &err) == VF_OK, "%s", err.text);
-    ck_assert_msg(vf_verify_all(f->model, &err) == VF_OK, "%s", err.text);
-}
 
 /* The commit fails with `status`, says `words` and changes nothing. */
 static void commit_fails(Fixture *f, VfStatus status, const char *words)
@@ -253,38 +223,6 @@ START_TEST(notes_every_operand_that_moved)
 }
 END_TEST
 
-static const char BRANCH[] = HEAD "graph g (x: f32[3], c: bool[]) -> (y: f32[3]) {\n"
-                                  "    a = Abs(x) @a\n"
-                                  "    y = If(c) {then_branch=graph t () -> (p: f32[3]) {\n"
-                                  "        p = Neg(a) @neg\n"
-                                  "    }, else_branch=graph e () -> (q: f32[3]) {\n"
-                                  "        q = Identity(a) @id\n"
-                                  "    }} @if\n"
-                                  "}\n";
-
-START_TEST(replaces_inside_subgraphs)
-{
-    Fixture f = begin(BRANCH, "a");
-    vf_rewrite_replace(f.rw, value_of(f.model, "a"), value_of(f.model, "x"));
-    commit(&f);
-    ck_assert_int_eq(value_of(f.model, "x")->n_use, 2);
-    ck_assert_int_eq(f.model->graph->n_node, 1);
-    vf_model_free(f.model);
-}
-END_TEST
-
-START_TEST(a_dead_if_frees_what_its_branches_read)
-{
-    Fixture f = begin(BRANCH, "if");
-    vf_rewrite_replace(f.rw, value_of(f.model, "y"), value_of(f.model, "x"));
-    commit(&f);
-    ck_assert_int_eq(f.model->graph->n_node, 0);
-    ck_assert_int_eq(value_of(f.model, "x")->n_use, 1);
-    ck_assert_int_eq(f.journal->edit[0].n_before, 2);
-    vf_model_free(f.model);
-}
-END_TEST
-
 START_TEST(names_are_new)
 {
     Fixture f = begin(HEAD "graph g (x: f32[3]) -> (y: f32[3], c/Neg_output_0: f32[3]) {\n"
@@ -385,8 +323,6 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, appends_and_omits_operands);
     tcase_add_test(tcase, leaves_shared_constants_and_results);
     tcase_add_test(tcase, notes_every_operand_that_moved);
-    tcase_add_test(tcase, replaces_inside_subgraphs);
-    tcase_add_test(tcase, a_dead_if_frees_what_its_branches_read);
     tcase_add_test(tcase, names_are_new);
     LOOP(tcase, reduce_by_opset, reduce_row);
     LOOP(tcase, squeeze_by_opset, squeeze_row);

@@ -34,7 +34,7 @@ double vf_worked_number(const char *path);
     int main(void)                                                        \
     {                                                                     \
         if (vf_worked_is_here())                                          \
-            return vf_check_run(make_suite());                            \
+            return vf_check_run(make_suite);                              \
         puts("skipped: there is no spec/worked-examples.json to read");   \
         return VF_TEST_SKIPPED;                                           \
     }

@@ -10,6 +10,9 @@ set(test_environment
 if(VITFOLD_SANITIZE)
     list(APPEND test_environment "VITFOLD_SANITIZE=1")
 endif()
+if(VITFOLD_SANITIZE OR VITFOLD_SANITIZE_THREADS)
+    add_compile_definitions(VF_TEST_SANITIZED)
+endif()
 
 file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 if(support)

@@ -10,7 +10,7 @@
 #include "tests/support/random_network.h"
 #include "tests/support/run_model.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VF_TEST_SANITIZED
 enum { N_NETWORK = 1000 };
 #else
 enum { N_NETWORK = 10000 };

@@ -145,21 +145,34 @@ static void *draw_net(void *out)
     return NULL;
 }
 
-/* Equal drawings give equal bytes, also when made in several threads at once. */
-START_TEST(test_repeatable)
+/* What a sanitizer puts in place of malloc stays locked in a child process if another thread was in
+ * it when the child was made; that of the C library does not. */
+#ifdef VF_TEST_SANITIZED
+enum { AT_ONCE = 1 };
+#else
+enum { AT_ONCE = 4 };
+#endif
+
+static void check_at_once(const char *expected)
 {
-    enum { THREADS = 4 };
-    pthread_t thread[THREADS];
-    char *svg[THREADS] = {NULL};
-    const char *expected = svg_of(make_net(arena), (VfSvgOptions){.prefix = "t"});
-    for (int i = 0; i < THREADS; i++)
+    pthread_t thread[AT_ONCE];
+    char *svg[AT_ONCE] = {NULL};
+    for (int i = 0; i < AT_ONCE; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, draw_net, &svg[i]), 0);
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < AT_ONCE; i++) {
         pthread_join(thread[i], NULL);
         ck_assert_ptr_nonnull(svg[i]);
         ck_assert(strcmp(svg[i], expected) == 0);
         free(svg[i]);
     }
+}
+
+/* Equal drawings give equal bytes, also when made in several threads at once. */
+START_TEST(test_repeatable)
+{
+    const char *expected = svg_of(make_net(arena), (VfSvgOptions){.prefix = "t"});
+    for (int i = 0; i < 4; i += AT_ONCE)
+        check_at_once(expected);
 }
 END_TEST
 

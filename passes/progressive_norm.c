@@ -48,13 +48,7 @@ static const VfOption option[] = {
      .type = VF_OPTION_DOUBLE,
      .offset = offsetof(Options, eta),
      .def = "1"},
-    {.name = "eps",
-     .help = "epsilon of the BatchNormalization",
-     .type = VF_OPTION_DOUBLE,
-     .offset = offsetof(Options, eps),
-     .def = "1e-05",
-     .min = 1e-12,
-     .max = 1},
+    VF_REPBN_EPS(Options, eps),
     {0},
 };
 

@@ -27,6 +27,16 @@ typedef struct VfRepBnOptions {
     double eta, eps;
 } VfRepBnOptions;
 
+/* The row of a pass's table of options for `field`, the epsilon. */
+#define VF_REPBN_EPS(Options, field)                \
+    {.name = "eps",                                 \
+     .help = "epsilon of the BatchNormalization",   \
+     .type = VF_OPTION_DOUBLE,                      \
+     .offset = offsetof(Options, field),            \
+     .def = "1e-05",                                \
+     .min = 1e-12,                                  \
+     .max = 1}
+
 /* Moments of x and y on calibration data, one number for each channel. */
 typedef struct VfRepBnMoments {
     int64_t n; /* values of a channel */

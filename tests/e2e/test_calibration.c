@@ -26,14 +26,6 @@ START_TEST(least_squares)
 }
 END_TEST
 
-static int count(const char *text, const char *word)
-{
-    int n = 0;
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        n++;
-    return n;
-}
-
 /* The text tells it of each norm, too; sites with one note share a line. */
 START_TEST(notes_are_printed)
 {

@@ -8,19 +8,6 @@
 #define MODEL "%mnist/mnist_softmax_prepbn_op17.onnx"
 #define DATA "%mnist/test_500.npz"
 
-static void assert_same_file(const char *a, const char *b)
-{
-    size_t n_a, n_b;
-    unsigned char *bytes_a = vf_tool_read(vf_tool_path(folder, a), &n_a);
-    unsigned char *bytes_b = vf_tool_read(vf_tool_path(folder, b), &n_b);
-    ck_assert_ptr_nonnull(bytes_a);
-    ck_assert_ptr_nonnull(bytes_b);
-    ck_assert_uint_eq(n_a, n_b);
-    ck_assert_int_eq(memcmp(bytes_a, bytes_b, n_a), 0);
-    free(bytes_a);
-    free(bytes_b);
-}
-
 static double number_of(const char *text, const char *key)
 {
     json_error_t error;

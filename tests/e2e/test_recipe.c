@@ -29,17 +29,6 @@ static void write_text(const char *word, const char *text)
     fclose(file);
 }
 
-static void assert_same_file(const char *a, const char *b)
-{
-    size_t n_a, n_b;
-    unsigned char *bytes_a = vf_tool_read(vf_tool_path(folder, a), &n_a);
-    unsigned char *bytes_b = vf_tool_read(vf_tool_path(folder, b), &n_b);
-    ck_assert(bytes_a != NULL && bytes_b != NULL && n_a == n_b);
-    ck_assert_int_eq(memcmp(bytes_a, bytes_b, n_a), 0);
-    free(bytes_a);
-    free(bytes_b);
-}
-
 /* --- replaying --- */
 
 static const char *const pipeline[] = {

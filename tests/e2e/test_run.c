@@ -7,23 +7,20 @@
 #include "converter/data/npz.h"
 #include "converter/onnx/tensor_file.h"
 #include "runtime/base/intern.h"
-#include "tests/support/check_main.h"
-#include "tests/support/temp_folder.h"
-#include "tests/support/tool.h"
+#include "tests/support/tool_case.h"
 
 #define MODEL "%mnist/mnist_softmax_ln_op17.onnx"
 
-static char folder[256];
 static VfArena *arena;
 static VfNamedArray image;
 static VfErr err;
 
 /* The same input in every form that run reads. */
-static void set_up(void)
+static void set_up_image(void)
 {
     static const int64_t dims[] = {2, 1, 28, 28};
     arena = vf_arena_new();
-    vf_temp_folder_make(folder, sizeof folder);
+    set_up();
     image.name = vf_bytes("image");
     ck_assert_int_eq(vf_array_random(&image.array, arena, VF_F32, 4, dims, 5, &err), VF_OK);
     ck_assert_int_eq(vf_npy_write(vf_tool_path(folder, "@in.npy"), &image.array, &err), VF_OK);
@@ -32,30 +29,10 @@ static void set_up(void)
                                    image.array.bytes, &err), VF_OK);
 }
 
-static void tear_down(void)
+static void tear_down_image(void)
 {
-    vf_temp_folder_remove(folder);
+    tear_down();
     vf_arena_free(arena);
-}
-
-static void expect(int status, const char *words)
-{
-    const VfToolResult *result = vf_tool_run(folder, words);
-    ck_assert_msg(result->status == status, "'%s': status %d, %s", words, result->status,
-                  result->message);
-}
-
-static void assert_same_file(const char *a, const char *b)
-{
-    size_t n_a, n_b;
-    unsigned char *bytes_a = vf_tool_read(vf_tool_path(folder, a), &n_a);
-    unsigned char *bytes_b = vf_tool_read(vf_tool_path(folder, b), &n_b);
-    ck_assert_ptr_nonnull(bytes_a);
-    ck_assert_ptr_nonnull(bytes_b);
-    ck_assert_uint_eq(n_a, n_b);
-    ck_assert_int_eq(memcmp(bytes_a, bytes_b, n_a), 0);
-    free(bytes_a);
-    free(bytes_b);
 }
 
 START_TEST(all_ways_in_agree)
@@ -150,7 +127,7 @@ static Suite *make_suite(void)
     vf_tool_need();
     Suite *suite = suite_create("run");
     TCase *tests = tcase_create("run");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, set_up_image, tear_down_image);
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, all_ways_in_agree);
     tcase_add_test(tests, all_ways_out_agree);

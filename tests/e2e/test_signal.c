@@ -113,14 +113,6 @@ START_TEST(table)
 }
 END_TEST
 
-static size_t count(const char *text, const char *word)
-{
-    size_t n = 0;
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        n++;
-    return n;
-}
-
 /* One line in each of the two panels for each model; the same bytes every time. */
 START_TEST(plot)
 {
@@ -136,11 +128,11 @@ START_TEST(plot)
     memcpy(text, first, size);
     ck_assert_int_eq(strncmp(text, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39), 0);
     ck_assert_str_eq(text + size - 7, "</svg>\n");
-    ck_assert_uint_eq(count(text, "<text"), count(text, "</text>"));
-    ck_assert_uint_eq(count(text, "stroke-linecap"), 4);
-    ck_assert_uint_eq(count(text, "mnist_softmax"), 2);
-    ck_assert_uint_eq(count(text, "href"), 0);
-    ck_assert_uint_eq(count(text, "nan"), 0);
+    ck_assert_int_eq(count(text, "<text"), count(text, "</text>"));
+    ck_assert_int_eq(count(text, "stroke-linecap"), 4);
+    ck_assert_int_eq(count(text, "mnist_softmax"), 2);
+    ck_assert_int_eq(count(text, "href"), 0);
+    ck_assert_int_eq(count(text, "nan"), 0);
     vf_tool_run(folder, "inspect " MODEL " " OTHER " --signal-svg @t.svg");
     size_t again_size;
     char *again = (char *)vf_tool_read(vf_tool_path(folder, "@t.svg"), &again_size);

@@ -6,6 +6,7 @@
 #define VF_TESTS_TOOL_CASE_H
 
 #include <jansson.h>
+#include <string.h>
 
 #include "tests/support/check_main.h"
 #include "tests/support/temp_folder.h"
@@ -40,6 +41,29 @@ static inline json_t *document_of(const char *words)
     json_t *document = json_loads(result->out, JSON_REJECT_DUPLICATES, &error);
     ck_assert_msg(document != NULL, "'%s': %s at line %d", words, error.text, error.line);
     return document;
+}
+
+/* Two files of the folder hold the same bytes. */
+static inline void assert_same_file(const char *a, const char *b)
+{
+    size_t n_a, n_b;
+    unsigned char *bytes_a = vf_tool_read(vf_tool_path(folder, a), &n_a);
+    unsigned char *bytes_b = vf_tool_read(vf_tool_path(folder, b), &n_b);
+    ck_assert_ptr_nonnull(bytes_a);
+    ck_assert_ptr_nonnull(bytes_b);
+    ck_assert_uint_eq(n_a, n_b);
+    ck_assert_int_eq(memcmp(bytes_a, bytes_b, n_a), 0);
+    free(bytes_a);
+    free(bytes_b);
+}
+
+/* How often `text` holds `word`. */
+static inline int count(const char *text, const char *word)
+{
+    int n = 0;
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        n++;
+    return n;
 }
 
 #endif

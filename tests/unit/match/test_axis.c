@@ -6,7 +6,7 @@
 #include "passes/match/facts.h"
 #include "runtime/base/text.h"
 #include "tests/support/check_main.h"
-#include "tests/unit/ir/vft_case.h"
+#include "tests/unit/match/body_case.h"
 
 /* Axes as text: one bracket an axis, one length and its roles a factor (b batch, t token, c
  * channel, s stack, ? unknown), a token factor's grid behind it. */
@@ -95,21 +95,6 @@ static const Row row[] = {
     {"x: f32[2, 1, 8]", "s = const i64[3] {2, 7, 8}; y = Expand(x, s)", "[2b][7?][8c]"},
     {"x: f32[2, ?, 8]", "s = const i64[4] {0, 0, 2, 4}; y = Reshape(x, s)", "[2b][?t][2c][4c]"},
 };
-
-static VfModel *model_of(const char *inputs, const char *body)
-{
-    char text[1024];
-    snprintf(text, sizeof text, "model ir=8 opset=17\ngraph g (%s) -> (y) {\n%s\n}\n", inputs,
-             body);
-    for (char *c = text; *c != '\0'; c++) {
-        if (*c == ';')
-            *c = '\n';
-    }
-    VfModel *model = read_vft(text);
-    VfErr err = {0};
-    ck_assert_msg(vf_infer_graph(model->graph, NULL, &err) == VF_OK, "%s", err.text);
-    return model;
-}
 
 START_TEST(row_has_axes)
 {

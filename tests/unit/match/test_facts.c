@@ -5,22 +5,7 @@
 
 #include "passes/ir/infer.h"
 #include "tests/support/check_main.h"
-#include "tests/unit/ir/vft_case.h"
-
-static VfModel *model_of(const char *inputs, const char *body)
-{
-    char text[1024];
-    snprintf(text, sizeof text, "model ir=8 opset=17\ngraph g (%s) -> (y) {\n%s\n}\n", inputs,
-             body);
-    for (char *c = text; *c != '\0'; c++) {
-        if (*c == ';')
-            *c = '\n';
-    }
-    VfModel *model = read_vft(text);
-    VfErr err = {0};
-    ck_assert_msg(vf_infer_graph(model->graph, NULL, &err) == VF_OK, "%s", err.text);
-    return model;
-}
+#include "tests/unit/match/body_case.h"
 
 /* Columns: body that makes "y", number it holds (NaN: none). */
 typedef struct Number {

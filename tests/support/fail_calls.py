@@ -1,8 +1,9 @@
 """Fails each call of the commands below once and looks at what is left; see test_faults.sh.
 
-usage: fail_calls.py VITFOLD TESTDATA SHIM [SHARE]
+usage: fail_calls.py VITFOLD TESTDATA SHIM [SHARE [KIND...]]
 
-SHARE 0.1 fails a tenth as many calls, the same each time.
+SHARE 0.1 fails a tenth as many calls, the same each time; "every" fails each call there is. KINDS
+are those of the table below, all if none is given.
 """
 
 import collections
@@ -17,7 +18,7 @@ import sys
 import tempfile
 
 VITFOLD, TESTDATA, SHIM = map(os.path.abspath, sys.argv[1:4])
-SHARE = float(sys.argv[4]) if len(sys.argv) > 4 else 1
+SHARE = sys.argv[4] if len(sys.argv) > 4 else "1"
 MODELS = ["mnist/mnist_softmax_prepbn_op17.onnx", "onnx/encodings.onnx", "onnx/loop.onnx"]
 COMMANDS = {
     "convert": ["convert", "IN", "m.onnx"],
@@ -60,6 +61,7 @@ KINDS = {
     "open": (errno.EACCES, 20, 5),
     "mkdir": (errno.ENOSPC, 10, 5),
 }
+WANTED = sys.argv[5:] or list(KINDS)
 
 
 Result = collections.namedtuple("Result", "status out said noted")
@@ -115,10 +117,12 @@ def judge_result(result, whole):
 
 def points(n_call, n_first, n_other):
     """Which calls to fail: the first ones, then some at even distances; of all these a SHARE."""
+    if SHARE == "every":
+        return range(1, n_call + 1)
     rest = max(n_call - n_first, 0)
     others = {n_first + 1 + i * rest // n_other for i in range(n_other)} if rest else set()
     whole = sorted(set(range(1, min(n_call, n_first) + 1)) | others)
-    n = math.ceil(SHARE * len(whole))
+    n = math.ceil(float(SHARE) * len(whole))
     return [whole[i * len(whole) // n] for i in range(n)]
 
 
@@ -171,7 +175,8 @@ class Case:
 
     def run(self):
         self.prepare()
-        for kind, (_, n_first, n_other) in KINDS.items():
+        for kind in WANTED:
+            _, n_first, n_other = KINDS[kind]
             start(self.folder, self.old)
             n_call = int(call(self.words, self.folder, call=kind).noted)
             self.note(kind, "calls", n_call)

@@ -7,7 +7,7 @@
 #include "passes/ir/infer.h"
 #include "tests/unit/ir/vft_case.h"
 
-/* A graph with the result y, types inferred; `body` as in .vft, with a ";" for the end of a line. */
+/* A graph with the result y, types inferred; `body` as in .vft, with ";" for the end of a line. */
 static inline VfModel *model_of(const char *inputs, const char *body)
 {
     char text[1024];

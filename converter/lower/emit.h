@@ -51,7 +51,12 @@ bool vf_low_is_dense(const VfLowValue *value);
 VfStatus vf_low_dense(VfLower *cx, VfLowValue *value, VfLowValue **out, VfErr *err);
 /* Give a value that is only known a place among the weights. */
 VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err);
-/* A further weight of the plan, with its data; the reference in `weight` is not read. */
+/* The `bytes` at `data`, elements of `width` bytes, where a kernel may read them: `data` itself if
+ * it is aligned, else a copy, which is there until the next call. */
+VfStatus vf_low_aligned(VfLower *cx, const void *data, size_t bytes, size_t width,
+                        const void **out, VfErr *err);
+/* A further weight of the plan, with its data, aligned or not; the reference in `weight` is not
+ * read. */
 VfStatus vf_low_add_weight(VfLower *cx, const VfPlanTensor *weight, int32_t *buffer, VfErr *err);
 /* `value` in another dtype; itself if it is that already. */
 VfStatus vf_low_cast(VfLower *cx, VfLowValue *value, VfDtype dtype, VfLowValue **out, VfErr *err);

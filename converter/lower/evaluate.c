@@ -1,6 +1,7 @@
 /* Nodes computed when the plan is made: lowered by themselves and run at once. */
 #include "converter/lower/emit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Memory {
@@ -98,6 +99,7 @@ static VfStatus evaluate(VfLower *cx, VfArena *arena, const VfNode *node, const 
         if (node->out[i] != NULL)
             VF_TRY(vf_low_dense(cx, result[i], &result[i], err));
     Memory memory;
+    VF_TRY(vf_low_align_weights(cx, err));
     VF_TRY(give_memory(cx, &memory, err));
     for (size_t i = 0; i < cx->n_step; i++)
         VF_TRY(run_step(cx, &memory, &cx->step[i], err));
@@ -116,6 +118,7 @@ VfStatus vf_low_evaluate(VfArena *arena, const VfModel *model, const VfNode *nod
     cx.symbols = vf_symbols_new(own);
     VfStatus status = cx.symbols == NULL ? vf_no_memory(err)
                                          : evaluate(&cx, arena, node, in, out, err);
+    free(cx.copy);
     vf_arena_free(own);
     return status;
 }

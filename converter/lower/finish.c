@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/base/file.h"
 #include "runtime/base/text.h"
 
 /* --- the nodes that steps belong to --- */
@@ -97,6 +98,31 @@ VfStatus vf_low_close_node(VfLower *cx, const VfLowCall *call, int32_t outer, si
     return VF_OK;
 }
 
+/* --- weights --- */
+
+static bool is_aligned(const VfPlanTensor *weight)
+{
+    size_t align = vf_low_width(weight->dtype);
+    return weight->bytes == 0 || align <= 1 || (uintptr_t)weight->data % align == 0;
+}
+
+VfStatus vf_low_align_weights(VfLower *cx, VfErr *err)
+{
+    for (size_t i = 0; i < cx->n_buffer; i++) {
+        const VfLowBuffer *b = &cx->buffer[i];
+        if (b->space != VF_SPACE_WEIGHT || is_aligned(&cx->weight[b->index]))
+            continue;
+        VfPlanTensor *weight = &cx->weight[b->index];
+        const void *copy = vf_arena_copy(cx->arena, weight->data, weight->bytes);
+        VF_TRY_ALLOC(copy, err);
+        if (b->is_mapped)
+            vf_file_release(weight->data, weight->bytes);
+        weight->data = copy;
+        weight->is_made = true;
+    }
+    return VF_OK;
+}
+
 /* --- the plan --- */
 
 static VfPlanRef resolve(const VfLower *cx, VfLowRef ref)
@@ -161,6 +187,7 @@ VfStatus vf_low_finish(VfLower *cx, VfPlan *plan, VfErr *err)
         return vf_fail(err, VF_UNSUPPORTED, "the plan has too many steps");
     if (!cx->options.no_fuse)
         VF_TRY(vf_low_fuse(cx, err));
+    VF_TRY(vf_low_align_weights(cx, err));
     VF_TRY(vf_low_memory(cx, plan, err));
     VF_TRY(finish_steps(cx, plan, err));
     VF_TRY(finish_buffers(cx, plan, err));

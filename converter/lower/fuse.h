@@ -59,7 +59,7 @@ bool vf_fuse_is_stable(const VfFuse *fuse, int32_t buffer, int32_t from, int32_t
 
 /* --- constants --- */
 
-/* Bytes at `ref`, or NULL if it is no weight. */
+/* Bytes at `ref`, aligned or not, or NULL if it is no weight. */
 const void *vf_fuse_data(const VfFuse *fuse, VfLowRef ref);
 /* The first number there; false if it is no weight. */
 bool vf_fuse_number(const VfFuse *fuse, VfLowRef ref, VfDtype dtype, double *number);

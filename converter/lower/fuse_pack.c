@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/base/size.h"
+#include "runtime/base/file.h"
 
 enum { ALIGNED_BYTES = 256 }; /* from here on memory of an arena is 64-byte aligned */
 
@@ -16,11 +16,17 @@ static VfStatus make_panels(VfFuse *fuse, const VfFusePack *pack, size_t bytes, 
                             VfErr *err)
 {
     const VfkKernel *kernel = vfk_kernel_find("pack_f32", VFK_BEST);
-    const void *in[1] = {vf_fuse_data(fuse, pack->b)};
+    const void *data = vf_fuse_data(fuse, pack->b), *in[1];
+    const VfkPackParams *p = &pack->p;
+    /* From the first to the last element. */
+    size_t span = (size_t)((p->k - 1) * p->row + (p->n - 1) * p->col + 1) * sizeof(float);
+    VF_TRY(vf_low_aligned(fuse->cx, data, span, sizeof(float), &in[0], err));
     *out = vf_arena_alloc(fuse->cx->arena, bytes < ALIGNED_BYTES ? ALIGNED_BYTES : bytes);
     VF_TRY_ALLOC(*out, err);
-    VfkArgs args = {.in = in, .out = out, .params = &pack->p, .end = vfk_pack_units(&pack->p)};
+    VfkArgs args = {.in = in, .out = out, .params = p, .end = vfk_pack_units(p)};
     kernel->fn(&args);
+    if (fuse->cx->buffer[pack->b.buffer].is_mapped)
+        vf_file_release(data, span);
     return VF_OK;
 }
 

@@ -110,24 +110,32 @@ static bool find_sum(RepNorm *x)
     return vf_fuse_is_same(added->in[1 - slot], normed) && find_scaled(x, slot) && is_alike(x);
 }
 
+/* Element `c` of a statistic, which need not be aligned. */
+static double statistic(const VfFuse *fuse, VfLowRef ref, size_t c)
+{
+    float number;
+    memcpy(&number, (const char *)vf_fuse_data(fuse, ref) + c * sizeof number, sizeof number);
+    return (double)number;
+}
+
 /* The constants of the one norm, as a weight: a row of each statistic. */
 static VfStatus add_constants(const RepNorm *x, const VfkChannelNormParams *p, VfLowRef *first,
                               VfErr *err)
 {
     VfLower *cx = x->fuse->cx;
     const VfLowStep *norm = step_of(x, x->norm);
-    const float *from[N_STATISTIC];
     size_t n = (size_t)p->channels;
     float *row = VF_NEW_ARRAY(cx->arena, float, N_STATISTIC * n);
     int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, 2);
     VF_TRY_ALLOC(row, err);
     VF_TRY_ALLOC(dims, err);
-    for (int32_t i = 0; i < N_STATISTIC; i++)
-        from[i] = vf_fuse_data(x->fuse, norm->in[i + 1]);
     for (size_t c = 0; c < n; c++) {
-        double factor = (double)from[0][c] / sqrt((double)from[3][c] + p->eps);
+        double from[N_STATISTIC];
+        for (int32_t i = 0; i < N_STATISTIC; i++)
+            from[i] = statistic(x->fuse, norm->in[i + 1], c);
+        double factor = from[0] / sqrt(from[3] + p->eps);
         row[c] = (float)(factor + x->alpha);
-        row[n + c] = (float)((double)from[1][c] - (double)from[2][c] * factor);
+        row[n + c] = (float)(from[1] - from[2] * factor);
         row[3 * n + c] = 1;
     }
     dims[0] = N_STATISTIC;

@@ -5,7 +5,8 @@
  * (Transpose, Slice, Expand, Reshape where the strides allow) only make another value on the
  * same buffer; a function that needs its operand contiguous asks vf_low_dense, which copies at
  * most once per value. Contents known when the plan is made are in `known`; such a value gets a
- * place among the plan's weights when a step reads it.
+ * place among the plan's weights when a step reads it. Until all is fused a weight stays where the
+ * model has it, aligned or not: what replaces it is made from there, and no copy of it is made.
  *
  * All of this lies in the plan's arena (`cx->arena`).
  */
@@ -48,6 +49,7 @@ typedef struct VfLowBuffer {
     int32_t index;   /* weight, input or output */
     size_t bytes;
     bool is_kept;    /* saved for the caller: never shares */
+    bool is_mapped;  /* a weight that lies in a mapped file */
     /* set by memory.c */
     int32_t first, last; /* steps; last < first: never touched */
     int32_t root;        /* the buffer whose memory this one takes over, or itself */
@@ -103,6 +105,9 @@ typedef struct VfLower {
     size_t n_buffer, n_step, n_node, n_weight, n_saved, n_input;
     size_t cap_buffer, cap_step, cap_node, cap_weight, cap_saved, cap_input, cap_output;
     int32_t current_node; /* index in `node` that new steps belong to */
+
+    void *copy; /* of vf_low_aligned, on the heap: who made the VfLower frees it */
+    size_t copy_bytes;
 
     VfArena *report_arena; /* of the texts below */
     const char **unsupported;
@@ -221,6 +226,8 @@ VfStatus vf_low_open_node(VfLower *cx, const VfNode *node, VfErr *err);
 /* Back to the node `outer`; the record is forgotten again if it got no step since `n_step`. */
 VfStatus vf_low_close_node(VfLower *cx, const VfLowCall *call, int32_t outer, size_t n_step,
                            VfErr *err);
+/* Copy the weights whose data is not aligned for its dtype, so that kernels may read all. */
+VfStatus vf_low_align_weights(VfLower *cx, VfErr *err);
 /* Lifetimes, sharing and offsets of the arena buffers. */
 VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err);
 /* Move what was collected into the plan, with refs resolved. */

@@ -1,6 +1,7 @@
 /* Graph to plan: bindings of the inputs, the walk, the outputs. */
 #include "converter/lower/lower.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "converter/lower/emit.h"
@@ -302,6 +303,7 @@ static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
         vf_no_memory(err);
     else
         status = lower(&cx, request->n_binding, request->binding, *plan, err);
+    free(cx.copy);
     if (unsupported != NULL && request->arena != NULL)
         *unsupported = (VfUnsupported){(int32_t)cx.n_unsupported, cx.unsupported};
     if (status != VF_OK) {

@@ -7,6 +7,7 @@
 #include "converter/lower/layout.h"
 #include "converter/lower/window.h"
 #include "passes/ir/attr.h"
+#include "runtime/base/file.h"
 #include "runtime/kernels/conv.h"
 #include "runtime/kernels/copy.h"
 
@@ -81,22 +82,21 @@ static VfStatus emit_conv(VfLower *cx, const char *op, VfLowValue **in, VfLowVal
 
 /* --- layouts --- */
 
-/* Contents of a file may lie at any address. */
 static VfStatus turn_known(VfLower *cx, const VfTensor *from, const int64_t nrc[3], void *to,
                            VfErr *err)
 {
     int64_t size = nrc[1] * nrc[2];
     size_t width = vf_low_width(from->dtype);
-    bool is_aligned = (uintptr_t)from->data % width == 0;
     VfkCopyParams p = {.rank = 3, .dim = {nrc[0], nrc[2], nrc[1]}, .src_stride = {size, 1, nrc[2]},
                        .dst_stride = {size, nrc[1], 1}};
-    const void *in[] = {is_aligned ? from->data
-                                   : vf_arena_copy(cx->arena, from->data, from->bytes)};
-    VF_TRY_ALLOC(in[0], err);
+    const void *in[1];
+    VF_TRY(vf_low_aligned(cx, from->data, from->bytes, width, &in[0], err));
     VfkArgs args = {.in = in, .out = &to, .params = &p, .end = nrc[0] * nrc[2]};
     char name[32];
     snprintf(name, sizeof name, "copy_b%zu", width);
     vfk_kernel_find(name, VFK_BEST)->fn(&args);
+    if (from->storage == VF_STORAGE_FILE)
+        vf_file_release(from->data, from->bytes);
     return VF_OK;
 }
 

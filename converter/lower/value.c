@@ -1,6 +1,7 @@
 /* Values of the walk: making them, views, places. */
 #include "converter/lower/emit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/size.h"
@@ -115,15 +116,20 @@ VfStatus vf_low_input(VfLower *cx, VfDtype dtype, int32_t rank, const int64_t *d
                       vf_dtype_bytes(dtype, (*out)->count), &(*out)->buffer, err);
 }
 
-/* Data of a weight as kernels may read it: itself if aligned for its dtype, else a copy. */
-static VfStatus weight_data(VfLower *cx, const VfTensor *tensor, const void **data, VfErr *err)
+VfStatus vf_low_aligned(VfLower *cx, const void *data, size_t bytes, size_t width,
+                        const void **out, VfErr *err)
 {
-    size_t align = vf_low_width(tensor->dtype);
-    *data = tensor->data;
-    if (tensor->bytes == 0 || align <= 1 || (uintptr_t)tensor->data % align == 0)
+    *out = data;
+    if ((uintptr_t)data % width == 0)
         return VF_OK;
-    *data = vf_arena_copy(cx->arena, tensor->data, tensor->bytes);
-    VF_TRY_ALLOC(*data, err);
+    if (bytes > cx->copy_bytes) {
+        free(cx->copy);
+        cx->copy_bytes = 0;
+        cx->copy = malloc(bytes);
+        VF_TRY_ALLOC(cx->copy, err);
+        cx->copy_bytes = bytes;
+    }
+    *out = memcpy(cx->copy, data, bytes);
     return VF_OK;
 }
 
@@ -152,10 +158,11 @@ VfStatus vf_low_place(VfLower *cx, VfLowValue *value, VfErr *err)
         return vf_fail(err, VF_UNSUPPORTED, "a value of %s cannot be an operand of a kernel",
                        tensor == NULL ? "no tensor kind" : "strings");
     VfPlanTensor weight = {.name = value->name, .dtype = value->dtype, .rank = value->rank,
-                           .dims = value->dims, .bytes = tensor->bytes};
-    VF_TRY(weight_data(cx, tensor, &weight.data, err));
-    weight.is_made = weight.data != tensor->data || tensor->storage == VF_STORAGE_ARENA;
-    return vf_low_add_weight(cx, &weight, &value->buffer, err);
+                           .dims = value->dims, .bytes = tensor->bytes, .data = tensor->data,
+                           .is_made = tensor->storage == VF_STORAGE_ARENA};
+    VF_TRY(vf_low_add_weight(cx, &weight, &value->buffer, err));
+    cx->buffer[value->buffer].is_mapped = tensor->storage == VF_STORAGE_FILE;
+    return VF_OK;
 }
 
 bool vf_low_is_dense(const VfLowValue *value)

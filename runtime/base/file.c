@@ -68,6 +68,17 @@ VfStatus vf_file_map(const char *path, VfMapping *mapping, VfErr *err)
     return status;
 }
 
+void vf_file_release(const void *data, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (page - (uintptr_t)data % page) % page;
+    if (bytes < before + page)
+        return;
+    size_t whole = (bytes - before) / page * page;
+    /* Nobody can write to the mapping, so its pages are the file's. Failing costs memory only. */
+    madvise((char *)(uintptr_t)data + before, whole, MADV_DONTNEED);
+}
+
 void vf_file_unmap(VfMapping *mapping)
 {
     if (mapping->size > 0)

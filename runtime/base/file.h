@@ -40,6 +40,10 @@ VfStatus vf_file_map(const char *path, VfMapping *mapping, VfErr *err);
 /* Map the regular file open as `fd`, which stays open; `name` is for messages. */
 VfStatus vf_file_map_fd(int fd, const char *name, VfMapping *mapping, VfErr *err);
 
+/* Give back the memory of the whole pages among `bytes` at `data`, which lie in a mapping. What is
+ * there stays the same: it is read from the file again when it is next needed. */
+void vf_file_release(const void *data, size_t bytes);
+
 /* Undo a mapping and empty it. An empty mapping is allowed. */
 void vf_file_unmap(VfMapping *mapping);
 

@@ -5,7 +5,11 @@
 
 #include "runtime/base/file.h"
 
-enum { BLOCK = 64, LENGTH_AT = 56 };
+enum {
+    BLOCK = 64,
+    LENGTH_AT = 56,
+    PIECE_BYTES = 1 << 20 /* of a file, at a time */
+};
 
 /* Cube roots of the first 64 primes: the first 32 bits of their fractions. */
 static const uint32_t round_constant[64] = {
@@ -101,7 +105,12 @@ VfStatus vf_sha256_file(const char *path, char text[VF_SHA256_TEXT], VfErr *err)
     VfSha256 sha;
     VF_TRY(vf_file_map(path, &file, err));
     vf_sha256_init(&sha);
-    vf_sha256_add(&sha, file.data, file.size);
+    /* Pages are given back as they are read: a large file needs little memory. */
+    for (size_t at = 0, n; at < file.size; at += n) {
+        n = file.size - at < PIECE_BYTES ? file.size - at : PIECE_BYTES;
+        vf_sha256_add(&sha, file.data + at, n);
+        vf_file_release(file.data + at, n);
+    }
     vf_sha256_text(&sha, text);
     vf_file_unmap(&file);
     return VF_OK;

@@ -6,7 +6,8 @@
  *
  * All memory of a plan belongs to its arena. Weights are borrowed: the tensors of the model
  * must outlive the plan, except that lowering copies into the plan's arena those that are
- * not aligned for their dtype and those that it computed itself.
+ * not aligned for their dtype and those that it computed itself. Weights that were only read
+ * to make others of them are no part of the plan.
  */
 #ifndef VF_EXEC_PLAN_H
 #define VF_EXEC_PLAN_H

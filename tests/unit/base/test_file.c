@@ -5,6 +5,7 @@
 
 #include "runtime/base/file.h"
 #include "tests/support/check_main.h"
+#include "tests/support/resident.h"
 #include "tests/support/temp_folder.h"
 
 static char folder[256];
@@ -208,6 +209,31 @@ START_TEST(folders_are_listed_in_order)
 }
 END_TEST
 
+/* Whole pages lose their memory, whatever the edges, and are there again when they are read. */
+START_TEST(released_pages_are_read_again)
+{
+    enum { N_PAGE = 64 };
+    static unsigned char data[N_PAGE * 65536];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = N_PAGE * page;
+    VfMapping mapping;
+    for (size_t i = 0; i < size; i++)
+        data[i] = (unsigned char)(i * 31 + i / 256);
+    ck_assert_int_eq(vf_file_write(path, data, size, &err), VF_OK);
+    ck_assert_int_eq(vf_file_map(path, &mapping, &err), VF_OK);
+    ck_assert_mem_eq(mapping.data, data, size);
+    ck_assert_uint_eq(vf_test_resident(mapping.data), size);
+    vf_file_release(mapping.data + 1, 2 * page - 2); /* no page is whole */
+    vf_file_release(mapping.data, 0);
+    ck_assert_uint_eq(vf_test_resident(mapping.data), size);
+    vf_file_release(mapping.data + 1, 2 * page - 1);
+    ck_assert_uint_eq(vf_test_resident(mapping.data), size - page);
+    vf_file_release(mapping.data + page, size - page - 1);
+    ck_assert_uint_eq(vf_test_resident(mapping.data), 2 * page);
+    ck_assert_mem_eq(mapping.data, data, size);
+    vf_file_unmap(&mapping);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("file");
@@ -223,6 +249,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_dash_is_no_file);
     tcase_add_test(tests, paths_are_split_and_joined);
     tcase_add_test(tests, folders_are_listed_in_order);
+    tcase_add_test(tests, released_pages_are_read_again);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -38,12 +38,14 @@ static inline void case_hold(const FuseCase *fc, const LowerCase *fused, const L
     }
 }
 
-/* With reference kernels, and on one and two threads. */
+/* With reference kernels, and on one and two threads; constants of the fused model are not
+ * aligned. */
 static inline void case_fuse(const FuseCase *fc)
 {
     LowerCase fused, apart;
     case_open(&fused, fc->text);
     case_open(&apart, fc->text);
+    case_misalign(&fused);
     ck_assert_msg(case_lower(&fused, (VfLowerOptions){.reference = true}, false) == VF_OK, "%s: %s",
                   fc->name, fused.err.text);
     ck_assert_int_eq(

@@ -31,6 +31,23 @@ static inline void case_open(LowerCase *c, const char *text)
     ck_assert_msg(status == VF_OK, "%s in\n%s", c->err.text, text);
 }
 
+/* Put the data of all constants of the main graph where files may have it: not aligned. */
+static inline void case_misalign(LowerCase *c)
+{
+    for (VfValue *value = c->model->graph->first_value; value != NULL; value = value->next) {
+        if (value->kind != VF_VALUE_CONST || value->tensor->dtype == VF_STRING)
+            continue;
+        VfTensor *moved = VF_NEW(c->arena, VfTensor);
+        char *data = vf_arena_alloc(c->arena, value->tensor->bytes + 1);
+        if (value->tensor->bytes > 0)
+            memcpy(data + 1, value->tensor->data, value->tensor->bytes);
+        *moved = *value->tensor;
+        moved->data = data + 1;
+        moved->storage = VF_STORAGE_LENT;
+        value->tensor = moved;
+    }
+}
+
 /* The binding of every input by its default; `with_values` lets the plan use the contents. */
 static inline int32_t case_bind(const LowerCase *c, VfBinding *binding, bool with_values)
 {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,24 +11,13 @@
 #include <unistd.h>
 
 #include "converter/emit/earlier.h"
+#include "converter/emit/remove_tree.h"
 
-enum { MAX_TRIES = 100, MAX_OPEN = 16 };
+enum { MAX_TRIES = 100 };
 
 static VfStatus fail_at(VfErr *err, const char *what, const char *path)
 {
     return vf_fail(err, VF_IO, "cannot %s '%s': %s", what, path, strerror(errno));
-}
-
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
-{
-    (void)facts;
-    (void)where;
-    return kind == FTW_DP ? rmdir(path) : unlink(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
 /* --- beginning --- */
@@ -155,7 +143,7 @@ static VfStatus sync_folder(const char *path, VfErr *err)
 static VfStatus exchange(const VfEmitFolder *folder, VfErr *err)
 {
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0) {
-        remove_tree(folder->temporary);
+        vf_remove_tree(folder->temporary);
         return VF_OK;
     }
     const char *old = vf_arena_printf(folder->arena, "%s.old", folder->temporary);
@@ -167,7 +155,7 @@ static VfStatus exchange(const VfEmitFolder *folder, VfErr *err)
         rename(old, folder->path);
         return status;
     }
-    remove_tree(old);
+    vf_remove_tree(old);
     return VF_OK;
 }
 
@@ -197,6 +185,6 @@ void vf_emit_folder_abandon(VfEmitFolder *folder)
     vf_out_abandon(folder->out);
     folder->out = NULL;
     if (folder->temporary != NULL)
-        remove_tree(folder->temporary);
+        vf_remove_tree(folder->temporary);
     folder->temporary = NULL;
 }

@@ -2,19 +2,21 @@
  *
  * A buffer lives from the first to the last step that names it. Where a kernel may run in
  * place and its operand dies there, the result takes over the operand's memory. The rest is
- * placed largest first, each at the lowest offset free during its whole life.
+ * placed in order of time, each at the lowest offset that is free then; where that needs more than
+ * the lower bound, also largest first, each at the lowest offset free during its whole life. The
+ * smaller plan is taken.
  */
 #include "converter/lower/low.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/lower/gaps.h"
 #include "runtime/base/size.h"
 
 enum {
     ALIGN = 64,
-    /* Largest first costs the square of the number of buffers. Beyond this many they are placed
-     * in order of time, which forgets the dead. */
+    /* Largest first costs the square of the number of buffers: not tried with more. */
     MANY_BUFFERS = 16384
 };
 
@@ -99,6 +101,67 @@ static bool needs_place(const VfLower *cx, int32_t buffer)
     return b->space == VF_SPACE_ARENA && b->root == buffer && b->last >= b->first;
 }
 
+static size_t rounded(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Buffers to be placed. */
+typedef struct List {
+    VfLowBuffer **item;
+    size_t n;
+} List;
+
+static size_t end_of(const List *list)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        size_t own = list->item[i]->offset + rounded(list->item[i]->bytes);
+        end = own > end ? own : end;
+    }
+    return end;
+}
+
+/* --- in order of time --- */
+
+static int compare_first(const void *a, const void *b)
+{
+    const VfLowBuffer *x = *(const VfLowBuffer *const *)a, *y = *(const VfLowBuffer *const *)b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int compare_last(const void *a, const void *b)
+{
+    const VfLowBuffer *x = *(const VfLowBuffer *const *)a, *y = *(const VfLowBuffer *const *)b;
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* `arena`: of what is needed meanwhile. */
+static VfStatus place_by_time(List *list, VfArena *arena, VfErr *err)
+{
+    VfGaps gaps;
+    VfLowBuffer **dead = VF_NEW_ARRAY(arena, VfLowBuffer *, list->n);
+    VF_TRY_ALLOC(dead, err);
+    VF_TRY(vf_gaps_init(&gaps, arena, list->n, err));
+    memcpy(dead, list->item, list->n * sizeof *dead);
+    qsort(list->item, list->n, sizeof *list->item, compare_first);
+    qsort(dead, list->n, sizeof *dead, compare_last);
+    for (size_t i = 0; i < list->n; i++) {
+        VfLowBuffer *buffer = list->item[i];
+        for (; (*dead)->last < buffer->first; dead++)
+            if ((*dead)->bytes > 0)
+                vf_gaps_give(&gaps, (*dead)->offset, rounded((*dead)->bytes));
+        buffer->offset = buffer->bytes > 0 ? vf_gaps_take(&gaps, rounded(buffer->bytes)) : 0;
+    }
+    return VF_OK;
+}
+
+/* --- largest first --- */
+
 static int compare_size(const void *a, const void *b)
 {
     const VfLowBuffer *x = *(const VfLowBuffer *const *)a, *y = *(const VfLowBuffer *const *)b;
@@ -107,31 +170,13 @@ static int compare_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int compare_time(const void *a, const void *b)
-{
-    const VfLowBuffer *x = *(const VfLowBuffer *const *)a, *y = *(const VfLowBuffer *const *)b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-static size_t rounded(size_t bytes)
-{
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-/* Buffers already placed, by offset. */
-typedef struct Placed {
-    VfLowBuffer **list;
-    size_t n;
-} Placed;
-
-static void place(Placed *placed, VfLowBuffer *buffer)
+/* Put the buffer beside those that are placed, which are in the order of their offsets. */
+static void place(List *placed, VfLowBuffer *buffer)
 {
     size_t cursor = 0, at = placed->n;
     size_t need = rounded(buffer->bytes);
     for (size_t i = 0; i < placed->n; i++) {
-        const VfLowBuffer *p = placed->list[i];
+        const VfLowBuffer *p = placed->item[i];
         if (p->last < buffer->first || p->first > buffer->last)
             continue;
         if (p->offset >= cursor && p->offset - cursor >= need)
@@ -140,50 +185,62 @@ static void place(Placed *placed, VfLowBuffer *buffer)
             cursor = p->offset + rounded(p->bytes);
     }
     buffer->offset = cursor;
-    while (at > 0 && placed->list[at - 1]->offset > cursor)
+    while (at > 0 && placed->item[at - 1]->offset > cursor)
         at--;
-    memmove(placed->list + at + 1, placed->list + at, (placed->n - at) * sizeof *placed->list);
-    placed->list[at] = buffer;
+    memmove(placed->item + at + 1, placed->item + at, (placed->n - at) * sizeof *placed->item);
+    placed->item[at] = buffer;
     placed->n++;
 }
 
-static void forget_dead(Placed *placed, int32_t now)
+static VfStatus place_by_size(List *list, VfArena *arena, VfErr *err)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < placed->n; i++)
-        if (placed->list[i]->last >= now)
-            placed->list[n++] = placed->list[i];
-    placed->n = n;
-}
-
-static VfStatus place_all(VfLower *cx, VfPlan *plan, VfErr *err)
-{
-    VfLowBuffer **order = VF_NEW_ARRAY(cx->arena, VfLowBuffer *, cx->n_buffer + 1);
-    Placed placed = {VF_NEW_ARRAY(cx->arena, VfLowBuffer *, cx->n_buffer + 1), 0};
-    if (order == NULL || placed.list == NULL)
-        return vf_no_memory(err);
-    size_t n = 0, sum = 0;
-    for (size_t i = 0; i < cx->n_buffer; i++)
-        if (needs_place(cx, (int32_t)i)) {
-            order[n++] = &cx->buffer[i];
-            if (!vf_size_add(sum, rounded(cx->buffer[i].bytes), &sum))
-                return vf_no_memory(err);
-        }
-    bool is_many = n > MANY_BUFFERS;
-    qsort(order, n, sizeof *order, is_many ? compare_time : compare_size);
-    for (size_t i = 0; i < n; i++) {
-        if (is_many)
-            forget_dead(&placed, order[i]->first);
-        place(&placed, order[i]);
-        size_t end = order[i]->offset + rounded(order[i]->bytes);
-        plan->arena_bytes = end > plan->arena_bytes ? end : plan->arena_bytes;
-    }
+    List placed = {VF_NEW_ARRAY(arena, VfLowBuffer *, list->n), 0};
+    VF_TRY_ALLOC(placed.item, err);
+    qsort(list->item, list->n, sizeof *list->item, compare_size);
+    for (size_t i = 0; i < list->n; i++)
+        place(&placed, list->item[i]);
     return VF_OK;
 }
 
-static VfStatus measure(VfLower *cx, VfPlan *plan, VfErr *err)
+/* --- the better of both --- */
+
+static VfStatus place_best(VfLower *cx, List *list, VfPlan *plan, VfArena *arena, VfErr *err)
 {
-    int64_t *change = VF_NEW_ARRAY(cx->arena, int64_t, cx->n_step + 2);
+    VF_TRY(place_by_time(list, arena, err));
+    plan->arena_bytes = end_of(list);
+    if (plan->arena_bytes == plan->live_bytes || list->n > MANY_BUFFERS)
+        return VF_OK;
+    size_t *by_time = VF_NEW_ARRAY(arena, size_t, cx->n_buffer);
+    VF_TRY_ALLOC(by_time, err);
+    for (size_t i = 0; i < cx->n_buffer; i++)
+        by_time[i] = cx->buffer[i].offset;
+    VF_TRY(place_by_size(list, arena, err));
+    size_t end = end_of(list);
+    for (size_t i = 0; end > plan->arena_bytes && i < cx->n_buffer; i++)
+        cx->buffer[i].offset = by_time[i];
+    plan->arena_bytes = end < plan->arena_bytes ? end : plan->arena_bytes;
+    return VF_OK;
+}
+
+/* --- the whole --- */
+
+static VfStatus collect(VfLower *cx, List *list, VfArena *arena, VfErr *err)
+{
+    size_t sum = 0;
+    *list = (List){VF_NEW_ARRAY(arena, VfLowBuffer *, cx->n_buffer + 1), 0};
+    VF_TRY_ALLOC(list->item, err);
+    for (size_t i = 0; i < cx->n_buffer; i++)
+        if (needs_place(cx, (int32_t)i)) {
+            list->item[list->n++] = &cx->buffer[i];
+            if (!vf_size_add(sum, rounded(cx->buffer[i].bytes), &sum))
+                return vf_no_memory(err);
+        }
+    return VF_OK;
+}
+
+static VfStatus measure(const VfLower *cx, VfPlan *plan, VfArena *arena, VfErr *err)
+{
+    int64_t *change = VF_NEW_ARRAY(arena, int64_t, cx->n_step + 2);
     VF_TRY_ALLOC(change, err);
     for (size_t i = 0; i < cx->n_buffer; i++) {
         const VfLowBuffer *b = &cx->buffer[i];
@@ -203,12 +260,23 @@ static VfStatus measure(VfLower *cx, VfPlan *plan, VfErr *err)
     return VF_OK;
 }
 
+static VfStatus place_all(VfLower *cx, VfPlan *plan, VfArena *arena, VfErr *err)
+{
+    List list;
+    VF_TRY(collect(cx, &list, arena, err));
+    VF_TRY(measure(cx, plan, arena, err));
+    return place_best(cx, &list, plan, arena, err);
+}
+
 VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err)
 {
+    VfArena *arena = vf_arena_new();
+    VF_TRY_ALLOC(arena, err);
     find_lifetimes(cx);
     share_in_place(cx);
-    VF_TRY(place_all(cx, plan, err));
-    VF_TRY(measure(cx, plan, err));
+    VfStatus status = place_all(cx, plan, arena, err);
+    vf_arena_free(arena);
+    VF_TRY(status);
     size_t limit = cx->options.max_arena_bytes;
     if (limit != 0 && plan->arena_bytes > limit)
         return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu",

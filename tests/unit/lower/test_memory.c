@@ -1,5 +1,8 @@
-/* Offsets of random buffers: those alive at the same time never overlap. */
+/* Offsets of random buffers: those alive at the same time never overlap. Time does not grow with
+ * the square of their number.
+ */
 #include <string.h>
+#include <time.h>
 
 #include "converter/lower/low.h"
 #include "runtime/kernels/map.h"
@@ -87,11 +90,52 @@ START_TEST(what_is_read_was_not_overwritten)
 }
 END_TEST
 
+/* `n` steps make a buffer each, of which every third is read by the next step and the others by one
+ * more step, the last: seconds to place them. */
+static double seconds_of(int32_t n)
+{
+    VfErr err = {0};
+    VfPlan plan = {0};
+    VfLower cx = {.arena = vf_arena_new(), .n_buffer = (size_t)n, .n_step = (size_t)n + 1};
+    cx.buffer = VF_NEW_ARRAY(cx.arena, VfLowBuffer, (size_t)n);
+    cx.step = VF_NEW_ARRAY(cx.arena, VfLowStep, (size_t)n + 1);
+    VfLowRef *ref = VF_NEW_ARRAY(cx.arena, VfLowRef, (size_t)n);
+    VfLowRef *late = VF_NEW_ARRAY(cx.arena, VfLowRef, (size_t)n);
+    int32_t n_late = 0;
+    for (int32_t i = 0; i < n; i++) {
+        bool is_brief = i % 3 == 0;
+        cx.buffer[i] = (VfLowBuffer){.space = VF_SPACE_ARENA, .bytes = 64};
+        ref[i].buffer = i;
+        cx.step[i] = (VfLowStep){.n_in = i % 3 == 1, .n_out = 1, .in = i > 0 ? ref + i - 1 : ref,
+                                  .out = ref + i};
+        if (!is_brief)
+            late[n_late++].buffer = i;
+    }
+    cx.step[n] = (VfLowStep){.n_in = n_late, .in = late};
+    clock_t start = clock();
+    ck_assert_int_eq(vf_low_memory(&cx, &plan, &err), VF_OK);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    ck_assert_uint_eq(plan.arena_bytes, plan.live_bytes);
+    vf_arena_free(cx.arena);
+    return seconds;
+}
+
+START_TEST(time_grows_with_the_buffers)
+{
+    enum { FEW = 5000, TIMES = 10 };
+    seconds_of(FEW); /* pays for pages */
+    double few = seconds_of(FEW), many = seconds_of(FEW * TIMES);
+    ck_assert_msg(many <= 4 * TIMES * few + 0.02, "%d buffers take %g s, %d take %g s", FEW, few,
+                  FEW * TIMES, many);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/memory");
     TCase *tcase = tcase_create("random");
     tcase_add_loop_test(tcase, what_is_read_was_not_overwritten, 0, N_CASE);
+    tcase_add_test(tcase, time_grows_with_the_buffers);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -152,23 +152,25 @@ static void set_defaults(graph_t *root, bool is_sideways)
     set_default(root, AGEDGE, "arrowsize", "0.7");
 }
 
-static void fill_columns(char *out, size_t size, int32_t columns)
+/* A label as wide as the text that is drawn there later. */
+static void set_label(void *object, int32_t columns)
 {
-    size_t n = (size_t)columns < size - 1 ? (size_t)columns : size - 1;
-    memset(out, 'x', n);
-    out[n] = '\0';
+    char label[256];
+    size_t most = sizeof label - 1, n = (size_t)columns < most ? (size_t)columns : most;
+    memset(label, 'x', n);
+    label[n] = '\0';
+    agset(object, (char *)"label", label);
 }
 
 static void add_groups(Layout *layout)
 {
     for (int32_t i = 0; i < layout->sketch->n_group; i++) {
         const VfSketchGroup *group = &layout->sketch->group[i];
-        char name[32], label[256];
+        char name[32];
         snprintf(name, sizeof name, "cluster_%d", i);
-        fill_columns(label, sizeof label, group->columns);
         layout->group[i] = agsubg(group->parent < 0 ? layout->root : layout->group[group->parent],
                                   name, 1);
-        agset(layout->group[i], (char *)"label", label);
+        set_label(layout->group[i], group->columns);
     }
 }
 
@@ -190,12 +192,11 @@ static void add_arrows(Layout *layout)
 {
     for (int32_t i = 0; i < layout->sketch->n_arrow; i++) {
         const VfSketchArrow *arrow = &layout->sketch->arrow[i];
-        char name[32], label[256];
+        char name[32];
         snprintf(name, sizeof name, "%d", i);
-        fill_columns(label, sizeof label, arrow->columns);
         layout->arrow[i] = agedge(layout->root, layout->box[arrow->from],
                                   layout->box[arrow->to], name, 1);
-        agset(layout->arrow[i], (char *)"label", label);
+        set_label(layout->arrow[i], arrow->columns);
     }
 }
 

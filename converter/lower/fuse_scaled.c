@@ -1,12 +1,6 @@
 #include "converter/lower/fuse_scaled.h"
 
-#include <math.h>
-
-static bool is_power_of_two(double number)
-{
-    int exponent;
-    return frexp(number, &exponent) == 0.5;
-}
+#include "runtime/kernels/attention.h"
 
 bool vf_fuse_is_scalar(const VfkBinaryParams *p, const int64_t *stride)
 {
@@ -25,7 +19,7 @@ static bool take_number(const VfFuse *fuse, const VfLowStep *product, int32_t sl
     int64_t size = 1;
     if (!vf_fuse_is_scalar(p, stride[slot]) ||
         !vf_fuse_number(fuse, product->in[slot], VF_F32, &scaled->number) ||
-        !is_power_of_two(scaled->number))
+        !(scaled->number > 0 && vfk_is_power_of_two(scaled->number)))
         return false;
     for (int64_t i = p->rank; i-- > 0; size *= p->dim[i])
         scaled->at[i] = size;

@@ -28,13 +28,6 @@ typedef struct Keys {
 
 /* --- scores --- */
 
-/* Whether q may be scaled instead of the scores: the bits are the same. */
-static int is_power_of_two(float x)
-{
-    int exponent;
-    return fabsf(frexpf(x, &exponent)) == 0.5f;
-}
-
 /* Queries [row, row + height). */
 static void take_queries(const Head *h, int64_t row, int64_t height)
 {
@@ -235,7 +228,7 @@ static Head head_in(const VfkArgs *args)
     const AttendLayout x = attend_layout(p);
     float *scratch = args->scratch;
     const float scale = (float)p->scale;
-    const int is_exact = is_power_of_two(scale);
+    const int is_exact = vfk_is_power_of_two((double)scale);
     Head h = {.p = p, .layout = x, .width = attend_round_up(p->dv),
               .q_scale = is_exact ? scale : 1.0f, .scale = is_exact ? 1.0f : scale, .key = scratch,
               .value = scratch + x.at_value, .query = scratch + x.at_query,

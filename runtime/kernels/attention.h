@@ -31,6 +31,8 @@
 #ifndef VFK_ATTENTION_H
 #define VFK_ATTENTION_H
 
+#include <math.h>
+
 #include "runtime/kernels/kernel.h"
 
 /* The most keys of a block, and the most columns of q and k. n is at least 1. */
@@ -74,6 +76,13 @@ typedef struct VfkAttentionParams {
     double shift;
     double factor;
 } VfkAttentionParams;
+
+/* Or its negative: queries may be scaled by it instead of scores, which get the same bits. */
+static inline int vfk_is_power_of_two(double x)
+{
+    int exponent;
+    return fabs(frexp(x, &exponent)) == 0.5;
+}
 
 /* Queries of a unit. */
 int64_t vfk_attention_block_rows(const VfkAttentionParams *params);

@@ -8,6 +8,28 @@
 #include "runtime/base/text.h"
 #include "tests/unit/lower/lower_case.h"
 
+/* A model of one graph, to which its inputs are added. */
+static inline void case_begin(VfText *text, VfArena *arena)
+{
+    vf_text_init(text, arena);
+    vf_text_printf(text, "model opset=17\ngraph g (");
+}
+
+/* Its last input, and its output of four axes; what it computes is added. */
+static inline void case_begin_nodes(VfText *text)
+{
+    vf_text_printf(text, "one: f32[1] = f32[1] {0.75}) -> (y: f32[?, ?, ?, ?]) {\n");
+}
+
+static inline const char *case_end(VfText *text)
+{
+    VfBytes bytes;
+    VfErr err;
+    vf_text_printf(text, "}\n");
+    ck_assert_int_eq(vf_text_get(text, &bytes, &err), VF_OK);
+    return bytes.data;
+}
+
 /* "name: f32[dims] = f32[dims] {...}, " with numbers in [-2, 2). */
 static inline void case_add_input(VfText *text, const char *name, int rank, const int *dims)
 {

@@ -115,15 +115,6 @@ static void linear_finish(const VfkArgs *args, const LinearGroup *group, const L
     }
 }
 
-/* Ask for a share of the next group of b while this one is worked on: weights of a whole model do
- * not stay in the caches near the processor. */
-static inline void linear_fetch(const float *next, int64_t n, int64_t share, int64_t shares)
-{
-    for (int64_t i = n * share / shares; i < n * (share + 1) / shares; i++) {
-        __builtin_prefetch(next + i * VFK_PANEL, 0, 2);
-    }
-}
-
 static LinearGroup linear_group_of(const VfkArgs *args, int64_t column)
 {
     const VfkLinearParams *params = args->params;
@@ -167,25 +158,42 @@ static void linear_tile(const VfkArgs *args, const LinearRows *rows, const Linea
     }
 }
 
-/* One group of columns over all rows of a block, for a span of k. */
-static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
-                         int64_t column, int is_packed)
+/* The first panel of a group from row `p` on. */
+static inline const float *linear_b(const VfkArgs *args, int64_t group, int64_t p)
 {
     const VfkLinearParams *params = args->params;
-    const LinearGroup group = linear_group_of(args, column);
+    return (const float *)args->in[1] + (group * VFK_GROUP * params->k) + p * VFK_PANEL;
+}
+
+/* What tile `block` of `blocks` asks for while it is worked on: its share of the lines of the two
+ * panels at `next`. Weights of a whole model do not stay in the caches near the processor; asked
+ * for a line at a time, they come without keeping the rows of a waiting. */
+static void linear_fetch(const float *next, int64_t block, int64_t blocks, Tile_f32 *tile)
+{
+    const int64_t line = 2 * tile->k * block / blocks, panel = line / tile->k;
+    const int64_t terms = blocks * (VFK_GROUP / (2 * LANES_f32)); /* in which a line is asked for */
+    tile->fetch = (const char *)(next + panel * tile->b_panel) +
+                  (line - panel * tile->k) * GEMM_PANEL_BYTES;
+    tile->fetch_step = (2 * GEMM_PANEL_BYTES + terms - 1) / terms;
+}
+
+/* Group `index` of columns over all rows of a block, for a span of k; `next` is the part of b that
+ * comes then, or NULL. */
+static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
+                         int64_t index, int is_packed, const float *next)
+{
+    const VfkLinearParams *params = args->params;
+    const LinearGroup group = linear_group_of(args, index * VFK_GROUP);
     Tile_f32 tile = {.a = args->scratch,
-                     .b = (const float *)args->in[1] + column * params->k + span->p * VFK_PANEL,
+                     .b = linear_b(args, index, span->p),
                      .b_step = VFK_PANEL,
                      .b_panel = params->k * VFK_PANEL,
                      .k = span->k};
-    const int64_t last = params->n - column - group.width, blocks = vfk_tile_blocks(rows->n);
-    const float *next = tile.b + VFK_GROUP * params->k;
+    const int64_t blocks = vfk_tile_blocks(rows->n);
     for (int64_t block = 0, row = 0; row < rows->n; block++) {
         const int64_t height = vfk_tile_height(rows->n, block);
-        if (last > 0) {
-            linear_fetch(next, span->k, block, blocks);
-            linear_fetch(next + VFK_PANEL * params->k * (last > VFK_PANEL), span->k, block,
-                         blocks);
+        if (next) {
+            linear_fetch(next, block, blocks, &tile);
         }
         if (!is_packed) {
             linear_pack_rows(params, args->in[0], rows, row, height, span, args->scratch);
@@ -196,16 +204,20 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
     }
 }
 
-/* Groups [begin, end) of the rows of one block; the first packs the rows, tile by tile. */
-static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t begin, int64_t end)
+/* Groups [begin, end) of the rows of one block; the first packs the rows, tile by tile. `next` is
+ * as above. */
+static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t begin, int64_t end,
+                         const float *next)
 {
     const VfkLinearParams *params = args->params;
     int64_t p = 0;
     do {
         const int64_t k = vfk_min_i64(GEMM_KC, params->k - p);
         const LinearSpan span = {p, k, p == 0, p + k >= params->k};
+        const float *after = span.is_last ? next : linear_b(args, begin, p + k);
         for (int64_t g = begin; g < end; g++) {
-            linear_group(args, rows, &span, g * VFK_GROUP, g > begin);
+            linear_group(args, rows, &span, g, g > begin,
+                         g + 1 < end ? linear_b(args, g + 1, p) : after);
         }
         p += k;
     } while (p < params->k);
@@ -224,6 +236,7 @@ void VFK_FN(linear, f32)(const VfkArgs *args)
         end = vfk_min_i64(args->end, (block + blocks) * groups);
         const LinearRows rows =
             linear_rows_of(params, first, vfk_min_i64(blocks * each, all - first));
-        linear_block(args, &rows, group, whole > 0 ? groups : group + end - u);
+        linear_block(args, &rows, group, whole > 0 ? groups : group + end - u,
+                     end < args->end ? linear_b(args, end % groups, 0) : NULL);
     }
 }

@@ -100,6 +100,10 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         const T *bias; /* NULL, or a row for all rows, added then */ \
         const T *add;  /* NULL, or what is added last, rows add_row apart */ \
         int64_t add_row; \
+        /* NULL, or what is needed next: a line of it is asked for with each term of each two \
+         * vectors, fetch_step bytes after the one before. */ \
+        const char *fetch; \
+        int64_t fetch_step; \
     } Tile_##dtype; \
     /* A run of terms of some columns, and what is done to their sums. */ \
     typedef struct TileRun_##dtype { \
@@ -108,6 +112,8 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         int64_t c_row; \
         const T *more, *bias, *add; /* NULL, or c; then as above */ \
         int64_t add_row; \
+        const char *fetch; \
+        int64_t fetch_step; \
     } TileRun_##dtype; \
     /* sum += x, a row of it for each of its rows. */ \
     static inline __attribute__((always_inline)) void tile_add_##dtype( \
@@ -129,12 +135,14 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         const TileRun_##dtype *run) \
     { \
         Vector_##dtype sum[GEMM_MR][2]; \
-        const int64_t k = run->k, b_step = run->b_step; \
+        const int64_t k = run->k, b_step = run->b_step, fetch_step = run->fetch_step; \
+        const char *fetch = run->fetch; \
         VFK_UNROLLED for (int i = 0; i < height; i++) { \
             sum[i][0] = sum[i][1] = (Vector_##dtype){0}; \
         } \
-        for (int64_t p = 0; p < k; p++, a++, b0 += b_step, b1 += b_step) { \
+        for (int64_t p = 0; p < k; p++, a++, b0 += b_step, b1 += b_step, fetch += fetch_step) { \
             Vector_##dtype x, y; \
+            __builtin_prefetch(fetch, 0, 3); \
             memcpy(&x, b0, sizeof x); \
             memcpy(&y, vectors == 2 ? b1 : b0, sizeof y); \
             VFK_UNROLLED for (int i = 0; i < height; i++) { \
@@ -181,7 +189,11 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
         const T *b1 = tile_column_##dtype(tile, column + is_wide * LANES_##dtype); \
         T *c = tile->c + column; \
         TileRun_##dtype run = {.b_step = tile->b_step, .c = c, .c_row = tile->c_row, \
-                               .more = tile->is_more ? c : NULL, .add_row = tile->add_row}; \
+                               .more = tile->is_more ? c : NULL, .add_row = tile->add_row, \
+                               .fetch = (const char *)b0, .fetch_step = tile->fetch_step}; \
+        if (tile->fetch) { \
+            run.fetch = tile->fetch + column / (2 * LANES_##dtype) * tile->k * tile->fetch_step; \
+        } \
         for (int64_t p = 0; p == 0 || p < tile->k; p += GEMM_RUN, run.more = c) { \
             run.k = vfk_min_i64(GEMM_RUN, tile->k - p); \
             if (p + GEMM_RUN >= tile->k) { \
@@ -189,6 +201,7 @@ static inline int64_t vfk_tile_height(int64_t rows, int64_t index)
                 run.add = tile->add ? tile->add + column : NULL; \
             } \
             fn(tile->a + p, b0 + p * tile->b_step, b1 + p * tile->b_step, &run); \
+            run.fetch += run.k * run.fetch_step; \
         } \
     } \
     static inline void block_##dtype(int64_t height, int64_t width, const Tile_##dtype *tile) \

@@ -50,6 +50,16 @@ static Window window_at(const VfkPoolParams *params, int64_t pixel)
         } \
     }
 
+/* The first position inside the input, 0 if there is none. */
+static int64_t first_tap(const VfkPoolParams *params, const Window *window)
+{
+    const int64_t *first = window->first;
+    if (vfk_volume(window->taps) == 0) {
+        return 0;
+    }
+    return (first[0] * params->in_dim[1] + first[1]) * params->in_dim[2] + first[2];
+}
+
 /* Position in a plane with the last axis slowest. */
 static int64_t column_major(const VfkPoolParams *params, int64_t at)
 {
@@ -70,7 +80,7 @@ static int64_t column_major(const VfkPoolParams *params, int64_t at)
             for (int64_t i = 0; i < pixels; i++) { \
                 const Window window = window_at(params, i); \
                 T best = lowest; \
-                int64_t best_at = 0; \
+                int64_t best_at = first_tap(params, &window); /* all may be `lowest` */ \
                 FOR_TAPS(T, x, { \
                     const int better = v > best || v != v; \
                     best_at = better ? at : best_at; \

@@ -206,19 +206,26 @@ static VfStatus reduction_of(const VfLowCall *call, int64_t *reduction, VfErr *e
     return vf_low_refuse_word("reduction", given, err);
 }
 
+/* Elements are moved as they are; what is reduced is computed, 16-bit floats in f32. */
 static VfStatus emit_scatter(VfLower *cx, const char *op, VfLowValue **in, const void *params,
-                             bool is_set, VfLowValue *out, VfErr *err)
+                             bool is_set, VfLowValue **out, VfErr *err)
 {
     char name[40];
-    VfLowEmit emit = {.op = op, .dtype = in[0]->dtype, .params = params, .n_in = 3, .n_out = 1,
-                      .in = in, .out = &out, .units = out->count == 0 ? 0 : 1,
-                      .unit_cost = (double)out->count, .may_overwrite = true};
+    VfDtype dtype = in[0]->dtype;
+    VfDtype wide = !is_set && (dtype == VF_F16 || dtype == VF_BF16) ? VF_F32 : dtype;
+    VF_TRY(vf_low_cast(cx, in[0], wide, &in[0], err));
+    VF_TRY(vf_low_cast(cx, in[2], wide, &in[2], err));
+    VF_TRY(vf_low_new(cx, wide, in[0]->rank, in[0]->dims, out, err));
+    VfLowEmit emit = {.op = op, .dtype = wide, .params = params, .n_in = 3, .n_out = 1,
+                      .in = in, .out = out, .units = (*out)->count == 0 ? 0 : 1,
+                      .unit_cost = (double)(*out)->count, .may_overwrite = true};
     if (is_set) {
         VF_TRY(sized_name(op, in[0], name, err));
         emit.op = name;
         emit.dtype = VF_UNDEFINED;
     }
-    return vf_low_emit(cx, &emit, err);
+    VF_TRY(vf_low_emit(cx, &emit, err));
+    return vf_low_cast(cx, *out, dtype, out, err);
 }
 
 static VfStatus scatter_operands(VfLower *cx, VfLowValue *const operand[3], VfLowValue *in[3],
@@ -240,7 +247,6 @@ static VfStatus scatter_elements(VfLower *cx, const VfLowCall *call, VfLowValue 
     VF_TRY(scatter_operands(cx, operand, in, &p.index_bytes, err));
     if (in[0]->rank > VFK_MAX_RANK || in[1]->rank != in[0]->rank || in[2]->count != in[1]->count)
         return vf_low_refuse(err, "%d axes", in[0]->rank);
-    VF_TRY(vf_low_new(cx, in[0]->dtype, in[0]->rank, in[0]->dims, out, err));
     p.n = (int64_t)in[0]->count;
     p.rank = in[0]->rank;
     p.axis_dim = in[0]->dims[p.axis];
@@ -251,7 +257,7 @@ static VfStatus scatter_elements(VfLower *cx, const VfLowCall *call, VfLowValue 
             return vf_fail(err, VF_INVALID, "node '%s': more indices than data along axis %d",
                            vf_node_label(call->node), i);
     }
-    return emit_scatter(cx, "scatter_elements", in, &p, p.reduction == VFK_SCATTER_SET, *out, err);
+    return emit_scatter(cx, "scatter_elements", in, &p, p.reduction == VFK_SCATTER_SET, out, err);
 }
 
 VfStatus vf_low_scatter_along(VfLower *cx, const VfLowCall *call, VfLowValue *const operand[3],
@@ -271,13 +277,12 @@ VfStatus vf_lower_scatter_elements(VfLower *cx, VfLowCall *call, VfErr *err)
 
 VfStatus vf_lower_scatter_nd(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    VfLowValue *in[3], *out;
+    VfLowValue *in[3];
     VfkScatterNdParams p = {0};
     Tuples t = {0};
     VF_TRY(scatter_operands(cx, call->in, in, &p.index_bytes, err));
     VF_TRY(reduction_of(call, &p.reduction, err));
     VF_TRY(read_tuples(call, in[0], in[1], 0, &t, err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
     if ((int64_t)in[2]->count != t.n * t.inner)
         return vf_fail(err, VF_INVALID, "node '%s': %zu updates for %lld places",
                        vf_node_label(call->node), in[2]->count, (long long)(t.n * t.inner));
@@ -287,7 +292,8 @@ VfStatus vf_lower_scatter_nd(VfLower *cx, VfLowCall *call, VfErr *err)
     p.inner = t.inner;
     memcpy(p.dim, t.dim, sizeof p.dim);
     memcpy(p.stride, t.stride, sizeof p.stride);
-    return emit_scatter(cx, "scatter_nd", in, &p, p.reduction == VFK_SCATTER_SET, out, err);
+    return emit_scatter(cx, "scatter_nd", in, &p, p.reduction == VFK_SCATTER_SET, &call->out[0],
+                        err);
 }
 
 /* --- OneHot --- */

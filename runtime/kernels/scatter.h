@@ -5,7 +5,7 @@
  * its axis is skipped. Units: 1, the whole tensor. May run in place (no copy then).
  *
  *   scatter_elements_b1 b2 b4 b8 b16, scatter_nd_b1 ...   reduction must be VFK_SCATTER_SET
- *   scatter_elements_f32 f64 i32 i64, scatter_nd_f32 ...  any reduction
+ *   scatter_elements_f32 f64 i8 u8 ..., scatter_nd_f32 ... any reduction
  */
 #ifndef VFK_SCATTER_H
 #define VFK_SCATTER_H

@@ -17,6 +17,26 @@ static const char *const case_table[][2] = {
      "    y, i = MaxPool(x) {kernel_shape=[2]}\n"
      "    u, k = MaxPool(z) {kernel_shape=[2]}\n"
      "}\n"},
+    {"reductions through indices in small, unsigned and 16-bit dtypes",
+     "model opset=18\n"
+     "graph g (a: i8[2] = i8[2] {127, 5}, b: u16[2] = u16[2] {300, 7}, "
+     "c: u64[2] = u64[2] {18446744073709551615, 7}, h: f16[2] = f16[2] {1, 2}) "
+     "-> (s: i8[2], p: u16[2], m: u64[2], e: f16[2]) {\n"
+     "    want_s = const i8[2] {-127, 5}\n"
+     "    want_p = const u16[2] {24464, 7}\n"
+     "    want_m = const u64[2] {9223372036854775808, 7}\n"
+     "    want_e = const f16[2] {4.5, 2}\n"
+     "    i = const i64[2, 1] {0, 0}\n"
+     "    k = const i64[1] {0}\n"
+     "    one = const i8[2] {1, 1}\n"
+     "    t = const u16[1] {300}\n"
+     "    u = const u64[2] {9223372036854775808, 18446744073709551614}\n"
+     "    f = const f16[2] {1.5, 2}\n"
+     "    s = ScatterND(a, i, one) {reduction=\"add\"}\n"
+     "    p = ScatterElements(b, k, t) {reduction=\"mul\"}\n"
+     "    m = ScatterND(c, i, u) {reduction=\"min\"}\n"
+     "    e = ScatterND(h, i, f) {reduction=\"add\"}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

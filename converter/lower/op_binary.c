@@ -196,8 +196,8 @@ VfStatus vf_lower_pow(VfLower *cx, VfLowCall *call, VfErr *err)
 VfStatus vf_lower_mod(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     bool is_c = vf_node_int(call->node, "fmod") != 0;
-    if (!is_c && vf_dtype_info(call->in[0]->dtype)->is_float)
-        return vf_low_refuse(err, "floats need fmod 1");
+    if (!is_c && call->opset < 28 && vf_dtype_info(call->in[0]->dtype)->is_float)
+        return vf_low_refuse(err, "floats need fmod 1 before opset 28");
     return vf_low_binary(cx, is_c ? "fmod" : "mod", call->in[0], call->in[1], &call->out[0], err);
 }
 

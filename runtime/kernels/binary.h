@@ -4,7 +4,7 @@
  * Units: elements of out in row-major order. Kernels are named after the operands' dtype.
  *
  *   add sub mul div pow min max   f32 f64 u8 u16 u32 u64 i8 i16 i32 i64
- *   mod                           integers; the sign of the divisor (Python)
+ *   mod                           f32 f64 and integers; the sign of the divisor (Python)
  *   fmod                          f32 f64 and integers; the sign of the dividend (C)
  *   prelu                         f32 f64; b is the slope
  *   and or xor                    bool
@@ -16,9 +16,9 @@
  *   shift_left shift_right        u8 u16 u32 u64; a shift of the width or more gives 0
  *
  * Integers wrap. Integer division truncates toward zero; dividing by 0 gives 0, and so do mod
- * and fmod by 0. Integer pow with a negative exponent truncates 1 / a^-b, and 0 to a negative
- * power is 0. min and max give NaN if either operand is. pow in f32 is within 2 units of the
- * last place; a scalar exponent of 2, 3, 0.5, -0.5, 1 or -1 is computed by products and sqrt.
+ * and fmod of integers by 0. Integer pow with a negative exponent truncates 1 / a^-b, and 0 to a
+ * negative power is 0. min and max give NaN if either operand is. pow in f32 is within 2 units of
+ * the last place; a scalar exponent of 2, 3, 0.5, -0.5, 1 or -1 is computed by products and sqrt.
  *
  * All may run in place (out[0] is in[0]) when operand a is contiguous, but those with a bool
  * result of wider operands.

@@ -15,6 +15,18 @@ FLOATS(prelu, p < 0.0f ? p * q : p, p < 0.0 ? p * q : p)
 VFK_BINARY(fmod, f32, float, float, fmodf(p, q))
 VFK_BINARY(fmod, f64, double, double, fmod(p, q))
 
+/* p - floor(p / q) q, of the sign of q, a zero too. */
+#define MOD(dtype, T, remainder, sign) \
+    static T mod_##dtype(T p, T q) \
+    { \
+        const T r = remainder(p, q); \
+        return r == (T)0 ? sign((T)0, q) : (r < (T)0) != (q < (T)0) ? r + q : r; \
+    } \
+    VFK_BINARY(mod, dtype, T, T, mod_##dtype(p, q))
+
+MOD(f32, float, fmodf, copysignf)
+MOD(f64, double, fmod, copysign)
+
 /* The square root that pow(v, 1/2) is: -0 gives +0 and -inf gives +inf. */
 #define POW_HALF(v, root, T) ((v) == -(T)INFINITY ? (T)INFINITY : root(v) + (T)0)
 

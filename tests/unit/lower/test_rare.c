@@ -37,6 +37,17 @@ static const char *const case_table[][2] = {
      "    m = ScatterND(c, i, u) {reduction=\"min\"}\n"
      "    e = ScatterND(h, i, f) {reduction=\"add\"}\n"
      "}\n"},
+    {"a remainder of floats with the sign of the divisor",
+     "model opset=28\n"
+     "graph g (x: f32[6] = f32[6] {5.5, -5.5, 5.5, -5.5, 2, 3}) -> (y: f32[6], h: f16[6]) {\n"
+     "    want_y = const f32[6] {1.5, 0.5, -0.5, -1.5, nan, -inf}\n"
+     "    want_h = const f16[6] {1.5, 0.5, -0.5, -1.5, nan, -inf}\n"
+     "    m = const f32[6] {2, 2, -2, -2, 0, -inf}\n"
+     "    y = Mod(x, m)\n"
+     "    x16 = Cast(x) {to=10}\n"
+     "    m16 = Cast(m) {to=10}\n"
+     "    h = Mod(x16, m16)\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -338,18 +338,44 @@ static VfStatus zero_stride(VfLower *cx, VfLowValue **zero, int64_t n, int64_t *
     return vf_low_dense(cx, *zero, zero, err);
 }
 
+/* Zero points that differ along batches too. */
+static bool differs_by_batch(const VfLowValue *zero, int64_t n)
+{
+    return zero != NULL && zero->rank > 1 && zero->count != 1 && (int64_t)zero->count != n;
+}
+
+static VfStatus product_of_differences(VfLower *cx, VfLowValue *const in[4], VfLowValue **out,
+                                       VfErr *err)
+{
+    VfLowValue *x[4];
+    for (int32_t i = 0; i < 4; i++)
+        if (in[i] != NULL)
+            VF_TRY(vf_low_cast(cx, in[i], VF_I32, &x[i], err));
+    if (in[2] != NULL && in[2]->rank == 1 && in[2]->count > 1)
+        VF_TRY(with_rank(cx, x[2], 2, true, &x[2], err));
+    for (int32_t i = 0; i < 2; i++)
+        if (in[i + 2] != NULL)
+            VF_TRY(vf_low_binary(cx, "sub", x[i], x[i + 2], &x[i], err));
+    VfLowMatmul m = {.a = x[0], .b = x[1], .alpha = 1};
+    return vf_low_matmul(cx, &m, out, err);
+}
+
 VfStatus vf_low_matmul_integer(VfLower *cx, VfLowValue *const operand[4], VfLowValue **out,
                                VfErr *err)
 {
     VfLowValue *in[4] = {operand[0], operand[1], operand[2], operand[3]};
     int32_t rank = in[0]->rank > in[1]->rank ? in[0]->rank : in[1]->rank;
     int64_t dims[MAX_AXES], wide[MAX_AXES];
-    if (in[0]->rank < 2 || in[1]->rank < 2 || rank > MAX_AXES)
-        return vf_low_refuse(err, "vector operands");
+    if (in[0]->rank < 1 || in[1]->rank < 1)
+        return vf_low_refuse(err, "a scalar operand");
+    rank = rank < 2 ? 2 : rank;
     for (int32_t i = 0; i < 2; i++) {
-        VF_TRY(with_rank(cx, in[i], rank, false, &in[i], err));
+        VF_TRY(with_rank(cx, in[i], rank, i == 1, &in[i], err));
         VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
     }
+    if (differs_by_batch(in[2], in[0]->dims[rank - 2]) ||
+        differs_by_batch(in[3], in[1]->dims[rank - 1]))
+        return product_of_differences(cx, in, out, err);
     VfkMatmulIntegerParams p = {.m = in[0]->dims[rank - 2], .n = in[1]->dims[rank - 1],
                                 .k = in[0]->dims[rank - 1]};
     p.lda = p.k;

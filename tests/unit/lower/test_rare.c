@@ -48,6 +48,21 @@ static const char *const case_table[][2] = {
      "    m16 = Cast(m) {to=10}\n"
      "    h = Mod(x16, m16)\n"
      "}\n"},
+    {"integer products of vectors, and zero points of batches",
+     "graph g (a: u8[3] = u8[3] {1, 2, 3}, b: u8[2, 1, 2] = u8[2, 1, 2] {5, 6, 7, 8}) "
+     "-> (y: i32[], w: i32[1], z: i32[2, 1, 1]) {\n"
+     "    want_y = const i32[] {17}\n"
+     "    want_w = const i32[1] {26}\n"
+     "    want_z = const i32[2, 1, 1] {1, 3}\n"
+     "    v = const u8[3] {4, 5, 6}\n"
+     "    one = const u8[] {1}\n"
+     "    c = const i8[3, 1] {4, 5, 4}\n"
+     "    zero = const u8[2, 1, 1] {5, 6}\n"
+     "    d = const i8[2, 1] {1, 1}\n"
+     "    y = MatMulInteger(a, v, one)\n"
+     "    w = MatMulInteger(a, c)\n"
+     "    z = MatMulInteger(b, d, zero)\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -30,6 +30,7 @@ typedef struct Resize {
     Nearest nearest;
     double cubic_a, extrapolation;
     bool exclude_outside, antialias;
+    bool is_old; /* before opset 11: what shrinks takes the next pixel, what grows the one before */
 } Resize;
 
 /* One axis to be resized. */
@@ -53,7 +54,8 @@ static VfStatus read_resize(const VfLowCall *call, Resize *r, VfErr *err)
     bool is_bilinear = call->opset < 9 && vf_bytes_is_equal(mode, vf_bytes("bilinear"));
     VF_TRY(choose(is_bilinear ? vf_bytes("linear") : mode, method_name, &index, err));
     *r = (Resize){.method = (Method)index, .coordinates = ASYMMETRIC, .nearest = NEAREST_FLOOR};
-    if (call->node->op == VF_OP_UPSAMPLE || call->opset < 11)
+    r->is_old = call->node->op == VF_OP_UPSAMPLE || call->opset < 11;
+    if (r->is_old)
         return VF_OK;
     VF_TRY(choose(vf_node_string(call->node, "coordinate_transformation_mode"), coordinate_name,
                   &index, err));
@@ -92,9 +94,9 @@ static double source_of(const Resize *r, const Axis *a, int64_t i)
     return 0;
 }
 
-static int64_t nearest_of(const Resize *r, double x)
+static int64_t nearest_of(const Resize *r, const Axis *a, double x)
 {
-    switch (r->nearest) {
+    switch (r->is_old && a->scale < 1 ? NEAREST_CEIL : r->nearest) {
     case PREFER_FLOOR:
         return (int64_t)ceil(x - 0.5);
     case PREFER_CEIL:
@@ -205,7 +207,7 @@ static VfStatus resize_nearest(VfLower *cx, VfLowCall *call, const Resize *r, co
             double from = source_of(r, &axis[i], k);
             table[at] = is_outside(r, &axis[i], from)
                             ? VFK_INDEX_FILL
-                            : clamp(nearest_of(r, from), x->dims[i]) * x->stride[i];
+                            : clamp(nearest_of(r, &axis[i], from), x->dims[i]) * x->stride[i];
         }
     VF_TRY(vf_low_scalar(cx, x->dtype, r->extrapolation, &fill, err));
     return vf_low_index_copy(cx, x, table, fill, out, err);
@@ -292,6 +294,32 @@ static VfStatus keep_aspect(VfLower *cx, const VfLowCall *call, Axis *axis, VfEr
     return VF_OK;
 }
 
+/* Linear and cubic, one axis after the other; integers are computed in floats that hold them and
+ * rounded once, half to even. */
+static VfStatus resize_smooth(VfLower *cx, VfLowCall *call, const Resize *r, const Axis *axis,
+                              VfErr *err)
+{
+    VfLowValue *x = call->in[0];
+    const VfDtypeInfo *info = vf_dtype_info(x->dtype);
+    VfDtype dtype = info->is_float ? x->dtype : info->bits <= 16 ? VF_F32 : VF_F64;
+    VF_TRY(vf_low_cast(cx, x, dtype, &x, err));
+    for (int32_t i = 0; i < x->rank; i++)
+        if (axis[i].scale != 1 || axis[i].n_in != axis[i].n_out ||
+            r->coordinates == CROP_AND_RESIZE)
+            VF_TRY(resample(cx, r, &axis[i], i, &x, err));
+    if (!info->is_float)
+        VF_TRY(vf_low_map(cx, "round", x, 0, 0, &x, err));
+    return vf_low_reshape_to(cx, call, 0, x, err);
+}
+
+static VfStatus resize_empty(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *out;
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    return out->count == 0 ? vf_low_reshape_to(cx, call, 0, call->in[0], err)
+                           : vf_low_refuse(err, "an empty axis that grows");
+}
+
 VfStatus vf_lower_resize(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     Resize r;
@@ -299,19 +327,12 @@ VfStatus vf_lower_resize(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(read_resize(call, &r, err));
     Axis *axis = VF_NEW_ARRAY(cx->arena, Axis, (size_t)x->rank + 1);
     VF_TRY_ALLOC(axis, err);
-    for (int32_t i = 0; i < x->rank; i++)
-        if (x->dims[i] == 0)
-            return vf_low_refuse(err, "an empty axis");
+    if (x->count == 0)
+        return resize_empty(cx, call, err);
     VF_TRY(read_axes(cx, call, &r, axis, err));
     VF_TRY(keep_aspect(cx, call, axis, err));
-    if (r.method == NEAREST)
-        return resize_nearest(cx, call, &r, axis, err);
-    VfDtype dtype = vf_dtype_info(x->dtype)->is_float ? x->dtype : VF_F32;
-    VF_TRY(vf_low_cast(cx, x, dtype, &x, err));
-    for (int32_t i = 0; i < x->rank; i++)
-        if (axis[i].scale != 1 || axis[i].n_in != axis[i].n_out || r.coordinates == CROP_AND_RESIZE)
-            VF_TRY(resample(cx, &r, &axis[i], i, &x, err));
-    return vf_low_reshape_to(cx, call, 0, x, err);
+    return r.method == NEAREST ? resize_nearest(cx, call, &r, axis, err)
+                               : resize_smooth(cx, call, &r, axis, err);
 }
 
 /* Image and grid in one dtype with a kernel. Integers that f64 holds are sampled in f64 and the

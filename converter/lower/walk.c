@@ -135,6 +135,19 @@ static VfDtype wide_of(const VfLowRow *row, VfDtype dtype)
     return info->is_float ? VF_F32 : info->is_signed ? VF_I8 : VF_U8;
 }
 
+/* Numbers that a row may have to know when the plan is made stay known. */
+static VfStatus widen(VfLower *cx, VfLowValue *value, VfDtype dtype, VfLowValue **out, VfErr *err)
+{
+    VfTensor *wide;
+    void *data;
+    if (value->known == NULL || value->count > VF_CONTENT_MAX || value->dtype == dtype)
+        return vf_low_convert(cx, value, dtype, 1, out, err);
+    VF_TRY(vf_tensor_new(cx->arena, dtype, value->rank, value->dims, &wide, &data, err));
+    for (size_t i = 0; i < value->count; i++)
+        vf_tensor_put_double(data, dtype, i, vf_tensor_get_double(value->known, i));
+    return vf_low_const(cx, wide, out, err);
+}
+
 /* Operands become wide, results of the function go back. */
 static VfStatus call_wide(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
@@ -147,8 +160,7 @@ static VfStatus call_wide(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfE
     wide.fact = fact;
     for (int32_t i = 0; i < call->n_in; i++)
         if (call->in[i] != NULL)
-            VF_TRY(vf_low_convert(cx, call->in[i], wide_of(row, call->in[i]->dtype), 1, &in[i],
-                                  err));
+            VF_TRY(widen(cx, call->in[i], wide_of(row, call->in[i]->dtype), &in[i], err));
     for (int32_t i = 0; i < call->n_out; i++) {
         fact[i] = call->fact[i];
         fact[i].type.dtype = wide_of(row, fact[i].type.dtype);

@@ -63,6 +63,40 @@ static const char *const case_table[][2] = {
      "    w = MatMulInteger(a, c)\n"
      "    z = MatMulInteger(b, d, zero)\n"
      "}\n"},
+    {"integers resized are rounded half to even and keep 32 bits",
+     "model opset=18\n"
+     "graph g (x: u8[1, 2] = u8[1, 2] {9, 0}, w: i32[1, 2] = i32[1, 2] {16777217, 16777217}) "
+     "-> (y: u8[1, 5], z: i32[1, 4]) {\n"
+     "    want_y = const u8[1, 5] {9, 8, 4, 1, 0}\n"
+     "    want_z = const i32[1, 4] {16777217, 16777217, 16777217, 16777217}\n"
+     "    s = const f32[2] {1, 2.5}\n"
+     "    t = const f32[2] {1, 2}\n"
+     "    y = Resize(x, _, s) {mode=\"linear\"}\n"
+     "    z = Resize(w, _, t) {mode=\"cubic\"}\n"
+     "}\n"},
+    {"a region of half precision, and a batch without images",
+     "graph g (x: f32[1, 1, 1, 4] = f32[1, 1, 1, 4] {1, 2, 3, 4}, "
+     "n: f32[0, 1, 2, 2] = f32[0, 1, 2, 2] {}) -> (y: f32[1, 1, 1, 4], z: f32[0, 1, 4, 4]) {\n"
+     "    want_y = const f32[1, 1, 1, 4] {2.5, 3, 3.5, 4}\n"
+     "    want_z = const f32[0, 1, 4, 4] {}\n"
+     "    roi = const f16[8] {0, 0, 0, 0.5, 1, 1, 1, 1}\n"
+     "    size = const i64[4] {1, 1, 1, 4}\n"
+     "    s = const f32[4] {1, 1, 2, 2}\n"
+     "    y = Resize(x, roi, _, size) {mode=\"linear\", "
+     "coordinate_transformation_mode=\"tf_crop_and_resize\"}\n"
+     "    z = Resize(n, _, s) {mode=\"linear\"}\n"
+     "}\n"},
+    {"nearest pixels of opset 10, which had no choice of rounding",
+     "model opset=10\n"
+     "graph g (x: f32[1, 1, 1, 4] = f32[1, 1, 1, 4] {1, 2, 3, 4}) "
+     "-> (y: f32[1, 1, 1, 2], z: f32[1, 1, 1, 6]) {\n"
+     "    want_y = const f32[1, 1, 1, 2] {1, 3}\n"
+     "    want_z = const f32[1, 1, 1, 6] {1, 1, 2, 3, 3, 4}\n"
+     "    s = const f32[4] {1, 1, 1, 0.6}\n"
+     "    t = const f32[4] {1, 1, 1, 1.5}\n"
+     "    y = Resize(x, s) {mode=\"nearest\"}\n"
+     "    z = Resize(x, t) {mode=\"nearest\"}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

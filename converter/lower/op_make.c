@@ -25,6 +25,7 @@ VfStatus vf_lower_constant_of_shape(VfLower *cx, VfLowCall *call, VfErr *err)
         return vf_low_refuse(err, "a value that is not one element");
     else
         VF_TRY(vf_low_const(cx, attr->tensor, &one, err));
+    VF_TRY(vf_low_convert(cx, one, type->dtype, 1, &one, err));
     VF_TRY(vf_low_reshape(cx, one, 0, NULL, &one, err));
     return vf_low_expand(cx, one, type->rank, dims, &call->out[0], err);
 }

@@ -97,6 +97,17 @@ static const char *const case_table[][2] = {
      "    y = Resize(x, s) {mode=\"nearest\"}\n"
      "    z = Resize(x, t) {mode=\"nearest\"}\n"
      "}\n"},
+    {"numbers below a byte are transposed and made",
+     "model opset=21\n"
+     "graph g (x: i4[2, 2] = i4[2, 2] {1, -8, 7, 3}) -> (y: i8[2, 2], z: u8[3]) {\n"
+     "    want_y = const i8[2, 2] {1, 7, -8, 3}\n"
+     "    want_z = const u8[3] {9, 9, 9}\n"
+     "    s = const i64[1] {3}\n"
+     "    y4 = Transpose(x)\n"
+     "    z4 = ConstantOfShape(s) {value=tensor u4[1] {9}}\n"
+     "    y = Cast(y4) {to=3}\n"
+     "    z = Cast(z4) {to=2}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -303,6 +303,15 @@ static VfStatus contract(VfLower *cx, Operand *a, Operand *b, uint64_t keep, con
     return sum_out(cx, out, keep, err);
 }
 
+/* Products of small integers are formed in i32; their low bits are the result. */
+static VfStatus widen_small(VfLower *cx, Operand *x, VfErr *err)
+{
+    const VfDtypeInfo *info = vf_dtype_info(x->value->dtype);
+    if (info->is_float || info->bits >= 32)
+        return VF_OK;
+    return vf_low_cast(cx, x->value, VF_I32, &x->value, err);
+}
+
 VfStatus vf_lower_einsum(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     char *text;
@@ -320,8 +329,10 @@ VfStatus vf_lower_einsum(VfLower *cx, VfLowCall *call, VfErr *err)
     implicit_output(x, call->n_in, max_dots, &want);
     if (arrow != NULL)
         VF_TRY(parse_term(arrow + 2, strlen(arrow + 2), max_dots, &want, err));
-    for (int32_t i = 0; i < call->n_in; i++)
+    for (int32_t i = 0; i < call->n_in; i++) {
+        VF_TRY(widen_small(cx, &x[i], err));
         VF_TRY(take_diagonals(cx, &x[i], err));
+    }
     for (int32_t i = 1; i < call->n_in; i++) {
         uint64_t keep = mask_of(&want);
         for (int32_t k = i + 1; k < call->n_in; k++)

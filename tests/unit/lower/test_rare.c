@@ -108,6 +108,16 @@ static const char *const case_table[][2] = {
      "    y = Cast(y4) {to=3}\n"
      "    z = Cast(z4) {to=2}\n"
      "}\n"},
+    {"a sum of products of small integers wraps",
+     "graph g (x: i8[2] = i8[2] {100, 100}, z: u16[2] = u16[2] {65535, 2}) "
+     "-> (y: i8[], w: u16[]) {\n"
+     "    want_y = const i8[] {44}\n"
+     "    want_w = const u16[] {65531}\n"
+     "    v = const i8[2] {2, 1}\n"
+     "    u = const u16[2] {65533, 65532}\n"
+     "    y = Einsum(x, v) {equation=\"i,i->\"}\n"
+     "    w = Einsum(z, u) {equation=\"i,i\"}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -118,6 +118,13 @@ static const char *const case_table[][2] = {
      "    y = Einsum(x, v) {equation=\"i,i->\"}\n"
      "    w = Einsum(z, u) {equation=\"i,i\"}\n"
      "}\n"},
+    {"a ratio of eight bits",
+     "model opset=22\n"
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) {\n"
+     "    want_y = const f32[2] {1, 2}\n"
+     "    r = const f8e4m3fn[] {0.5}\n"
+     "    y = Dropout(x, r)\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

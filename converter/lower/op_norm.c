@@ -46,18 +46,34 @@ VfStatus vf_low_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[
     return emit_row_norm(cx, op, operand, axis, eps, result, err);
 }
 
+/* stash_type: what x is converted to before its statistics are taken. f64 is computed in, with all
+ * `n` operands; narrower ones round x alone, for sums are never formed in them. */
+static VfStatus stash(VfLower *cx, const VfLowCall *call, int32_t n, VfLowValue **in, VfErr *err)
+{
+    VfDtype own = in[0]->dtype, dtype = (VfDtype)vf_node_int(call->node, "stash_type");
+    if (dtype == VF_F32)
+        return VF_OK;
+    if (dtype == VF_F16 || dtype == VF_BF16) {
+        VF_TRY(vf_low_cast(cx, in[0], dtype, &in[0], err));
+        return vf_low_cast(cx, in[0], own, &in[0], err);
+    }
+    if (dtype != VF_F64)
+        return vf_low_refuse(err, "stash_type %d", (int)dtype);
+    for (int32_t i = 0; i < n; i++)
+        if (in[i] != NULL)
+            VF_TRY(vf_low_cast(cx, in[i], VF_F64, &in[i], err));
+    return VF_OK;
+}
+
 VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)},
                *out[3] = {NULL, NULL, NULL};
     int64_t axis;
     VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &axis, err));
-    if (vf_node_int(call->node, "stash_type") != VF_F32)
-        return vf_low_refuse(err, "stash_type %lld",
-                             (long long)vf_node_int(call->node, "stash_type"));
-    VF_TRY(vf_low_result(cx, call, 0, &out[0], err));
-    for (int32_t i = 1; i < 3; i++) {
-        if (!vf_low_has_out(call, i))
+    VF_TRY(stash(cx, call, 3, in, err));
+    for (int32_t i = 0; i < 3; i++) {
+        if (i > 0 && !vf_low_has_out(call, i))
             continue;
         const VfType *type = &call->fact[i].type;
         int64_t dims[64];
@@ -70,7 +86,7 @@ VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     }
     double eps = vf_node_float(call->node, "epsilon");
     VF_TRY(emit_row_norm(cx, "layer_norm", in, (int32_t)axis, eps, out, err));
-    for (int32_t i = 1; i < 3; i++)
+    for (int32_t i = 0; i < 3; i++)
         if (out[i] != NULL)
             VF_TRY(vf_low_cast(cx, out[i], call->fact[i].type.dtype, &call->out[i], err));
     return VF_OK;
@@ -78,9 +94,10 @@ VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 
 /* A scale of another dtype than x: the norm is one of x's dtype, as the operator says, then
  * multiplied in the scale's, which is the result's. */
-static VfStatus scale_in_own_dtype(VfLower *cx, VfLowCall *call, int32_t axis, VfErr *err)
+static VfStatus scale_in_own_dtype(VfLower *cx, VfLowCall *call, VfLowValue *x, int32_t axis,
+                                   VfErr *err)
 {
-    VfLowValue *in[3] = {call->in[0], NULL, NULL}, *scale = call->in[1], *norm;
+    VfLowValue *in[3] = {x, NULL, NULL}, *scale = call->in[1], *norm;
     VF_TRY(vf_low_scalar(cx, in[0]->dtype, 1, &in[1], err));
     VF_TRY(vf_low_row_norm(cx, "rms_norm", in, axis, vf_node_float(call->node, "epsilon"), &norm,
                            err));
@@ -96,13 +113,12 @@ VfStatus vf_lower_rms_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &axis, err));
     if (vf_low_has_out(call, 1))
         return vf_low_refuse(err, "a second result");
-    if (vf_node_int(call->node, "stash_type") != VF_F32)
-        return vf_low_refuse(err, "stash_type %lld",
-                             (long long)vf_node_int(call->node, "stash_type"));
+    VF_TRY(stash(cx, call, 2, in, err));
     if (in[0]->dtype != in[1]->dtype)
-        return scale_in_own_dtype(cx, call, (int32_t)axis, err);
-    return vf_low_row_norm(cx, "rms_norm", in, (int32_t)axis, vf_node_float(call->node, "epsilon"),
-                           &call->out[0], err);
+        return scale_in_own_dtype(cx, call, in[0], (int32_t)axis, err);
+    VF_TRY(vf_low_row_norm(cx, "rms_norm", in, (int32_t)axis, vf_node_float(call->node, "epsilon"),
+                           &call->out[0], err));
+    return vf_low_cast(cx, call->out[0], call->fact[0].type.dtype, &call->out[0], err);
 }
 
 /* x + skip (+ bias), then a norm (com.microsoft). arg: the kernel. */
@@ -238,7 +254,7 @@ VfStatus vf_lower_instance_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 VfStatus vf_lower_group_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[3], *out;
-    VF_TRY(vf_low_dense(cx, call->in[0], &in[0], err));
+    in[0] = call->in[0];
     VfkGroupNormParams p = {.groups = vf_node_int(call->node, "num_groups"),
                             .per_group = call->opset < 21,
                             .eps = vf_node_float(call->node, "epsilon")};
@@ -251,13 +267,16 @@ VfStatus vf_lower_group_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     int64_t n = p.per_group ? p.groups : p.channels;
     for (int32_t i = 1; i < 3; i++)
         VF_TRY(channel_operand(cx, call, i, n, &in[i], err));
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VF_TRY(stash(cx, call, 3, in, err));
+    VF_TRY(vf_low_dense(cx, in[0], &in[0], err));
+    VF_TRY(vf_low_new(cx, in[0]->dtype, in[0]->rank, in[0]->dims, &out, err));
     VfLowEmit emit = {.op = "group_norm", .dtype = in[0]->dtype, .params = &p, .n_in = 3,
                       .n_out = 1, .in = in, .out = &out,
                       .units = out->count == 0 ? 0 : p.batch * p.groups,
                       .unit_cost = (double)(p.channels / p.groups * p.inner),
                       .flops = 7 * (double)out->count, .may_overwrite = true};
-    return vf_low_emit(cx, &emit, err);
+    VF_TRY(vf_low_emit(cx, &emit, err));
+    return vf_low_cast(cx, out, call->fact[0].type.dtype, &call->out[0], err);
 }
 
 VfStatus vf_lower_lp_norm(VfLower *cx, VfLowCall *call, VfErr *err)

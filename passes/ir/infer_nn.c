@@ -24,10 +24,12 @@ VfStatus vf_infer_batch_normalization(const VfInferCx *cx)
 VfStatus vf_infer_layer_normalization(const VfInferCx *cx)
 {
     const VfType *type = vf_infer_shape_of(cx, 0);
+    /* The statistics may be f32 or bf16. */
+    VfDtype stash = vf_node_int(cx->node, "stash_type") == VF_BF16 ? VF_BF16 : VF_F32;
     int32_t axis;
     vf_infer_set_like(cx, 0, 0);
-    vf_infer_set_dtype(cx, 1, VF_F32);
-    vf_infer_set_dtype(cx, 2, VF_F32);
+    vf_infer_set_dtype(cx, 1, stash);
+    vf_infer_set_dtype(cx, 2, stash);
     if (!type)
         return VF_OK;
     VF_TRY(vf_infer_axis(cx, vf_node_int(cx->node, "axis"), type->rank, &axis));
@@ -35,8 +37,8 @@ VfStatus vf_infer_layer_normalization(const VfInferCx *cx)
     VF_TRY_ALLOC(dims, cx->err);
     for (int32_t i = axis; i < type->rank; i++)
         dims[i] = vf_dim(1);
-    vf_infer_set(cx, 1, VF_F32, type->rank, dims);
-    vf_infer_set(cx, 2, VF_F32, type->rank, dims);
+    vf_infer_set(cx, 1, stash, type->rank, dims);
+    vf_infer_set(cx, 2, stash, type->rank, dims);
     VF_TRY(vf_infer_broadcasts_to(cx, 1, type));
     return vf_infer_broadcasts_to(cx, 2, type);
 }

@@ -125,6 +125,23 @@ static const char *const case_table[][2] = {
      "    r = const f8e4m3fn[] {0.5}\n"
      "    y = Dropout(x, r)\n"
      "}\n"},
+    {"norms whose statistics are taken in other dtypes",
+     "model opset=23\n"
+     "graph g (x: f32[1, 2] = f32[1, 2] {7, 1.001}) "
+     "-> (y: f32[1, 2], m: f32[1, 1], z: f32[1, 2], n: bf16[1, 1], r: f32[1, 2], g: f32[1, 2]) {\n"
+     "    want_y = const f32[1, 2] {1, -1}\n"
+     "    want_m = const f32[1, 1] {4.0005}\n"
+     "    want_z = const f32[1, 2] {1, -1}\n"
+     "    want_n = const bf16[1, 1] {4}\n"
+     "    want_r = const f32[1, 2] {1.4, 0.2}\n"
+     "    want_g = const f32[1, 2] {1, -1}\n"
+     "    one = const f32[2] {1, 1}\n"
+     "    zero = const f32[2] {0, 0}\n"
+     "    y, m = LayerNormalization(x, one) {epsilon=0, stash_type=11}\n"
+     "    z, n = LayerNormalization(x, one) {epsilon=0, stash_type=16}\n"
+     "    r = RMSNormalization(x, one) {epsilon=0, stash_type=16}\n"
+     "    g = GroupNormalization(x, one, zero) {epsilon=0, num_groups=1, stash_type=11}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -81,15 +81,25 @@ static VfStatus saturate_to(VfLower *cx, VfLowValue *x, VfDtype to, VfLowValue *
     return vf_low_binary(cx, "max", x, limit, out, err);
 }
 
-/* In steps: for narrow integers and 8-bit floats. */
+/* x in f32, rounded to what `dtype` holds. */
+static VfStatus round_to(VfLower *cx, VfLowValue **x, VfDtype dtype, VfErr *err)
+{
+    VF_TRY(vf_low_cast(cx, *x, dtype, x, err));
+    return vf_low_cast(cx, *x, VF_F32, x, err);
+}
+
+/* In steps: for narrow integers, 8-bit floats and a `precision` of 16 bits. */
 static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantizeParams *p,
-                                  VfLowValue *scale, VfErr *err)
+                                  VfLowValue *scale, VfDtype precision, VfErr *err)
 {
     VfLowValue *x = call->in[0], *zero = vf_low_in(call, 2), *wide;
     VfDtype to = call->fact[0].type.dtype;
     int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
+    VF_TRY(round_to(cx, &x, precision, err));
+    VF_TRY(round_to(cx, &scale, precision, err));
     VF_TRY(spread_view(cx, scale, x, p, &wide, err));
     VF_TRY(vf_low_binary(cx, "div", x, wide, &x, err));
+    VF_TRY(round_to(cx, &x, precision, err));
     if (!vf_dtype_info(to)->is_float)
         VF_TRY(vf_low_map(cx, "round", x, 0, 0, &x, err));
     if (zero != NULL && !vf_dtype_info(to)->is_float) {
@@ -107,16 +117,17 @@ VfStatus vf_lower_quantize_linear(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)}, *out;
     VfkQuantizeParams p;
     char op[40];
-    if (call->opset >= 23 && vf_node_int(call->node, "precision") > VF_F32)
-        return vf_low_refuse(err, "precision %lld",
-                             (long long)vf_node_int(call->node, "precision"));
+    int64_t given = call->opset >= 23 ? vf_node_int(call->node, "precision") : VF_UNDEFINED;
+    VfDtype precision = given == VF_F16 || given == VF_BF16 ? (VfDtype)given : VF_F32;
+    if (given != VF_UNDEFINED && given != (int64_t)precision)
+        return vf_low_refuse(err, "precision %lld", (long long)given);
     for (int32_t i = 0; i < 2; i++)
         VF_TRY(vf_low_cast(cx, in[i], VF_F32, &in[i], err));
     call->in[0] = in[0];
     VF_TRY(spread(call, in[0], in[1], &p, err));
     snprintf(op, sizeof op, "quantize_f32_%s", vf_dtype_info(call->fact[0].type.dtype)->name);
-    if (!has_kernel(cx, op))
-        return quantize_in_steps(cx, call, &p, in[1], err);
+    if (!has_kernel(cx, op) || precision != VF_F32)
+        return quantize_in_steps(cx, call, &p, in[1], precision, err);
     VF_TRY(vf_low_result(cx, call, 0, &out, err));
     return emit_quantize(cx, op, in, &p, out, err);
 }

@@ -142,6 +142,15 @@ static const char *const case_table[][2] = {
      "    r = RMSNormalization(x, one) {epsilon=0, stash_type=16}\n"
      "    g = GroupNormalization(x, one, zero) {epsilon=0, num_groups=1, stash_type=11}\n"
      "}\n"},
+    {"a quotient rounded to 16 bits before it is quantized",
+     "model opset=23\n"
+     "graph g (x: f32[1] = f32[1] {100.7}) -> (y: u8[1], z: u8[1]) {\n"
+     "    want_y = const u8[1] {101}\n"
+     "    want_z = const u8[1] {100}\n"
+     "    s = const f32[] {1}\n"
+     "    y = QuantizeLinear(x, s)\n"
+     "    z = QuantizeLinear(x, s) {precision=16}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

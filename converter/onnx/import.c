@@ -131,6 +131,8 @@ static VfStatus check_model(VfArena *scratch, VfReader *reader, VfErr *err)
     else
         VF_TRY(vf_verify_nodes(scratch, model, &more, err));
     VF_TRY(add_faults(reader, &more));
+    VF_TRY(vf_verify_standard(scratch, model, &more, err));
+    VF_TRY(add_faults(reader, &more));
     VF_TRY(vf_infer_check(model->graph, scratch, &more, err));
     return add_faults(reader, &more);
 }

@@ -84,7 +84,7 @@ VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults,
     VF_TRY(nodes_of_graph(&v, model->graph));
     for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
         VF_TRY(nodes_of_graph(&v, f->body));
-    return VF_OK;
+    return vf_verify_recursion(&v);
 }
 
 static VfStatus verify_in(VfArena *arena, const VfModel *model, VfErr *err)

@@ -58,7 +58,7 @@ static VfStatus peel(VfVerify *v, const Calls *calls, size_t n, size_t *n_peeled
     return VF_OK;
 }
 
-static VfStatus check_recursion(VfVerify *v)
+VfStatus vf_verify_recursion(VfVerify *v)
 {
     size_t n = (size_t)v->model->n_function, n_peeled = 0;
     Calls calls = {.first = VF_NEW_ARRAY(v->arena, size_t, n + 1),
@@ -80,12 +80,11 @@ static VfStatus check_recursion(VfVerify *v)
 
 VfStatus vf_verify_functions(VfVerify *v)
 {
-    int32_t n_before = v->faults->n;
     for (const VfFunction *f = v->model->first_function; f != NULL; f = f->next) {
         if (vf_function_find(v->model, f->domain, f->name, f->overload) != f)
             VF_TRY(vf_verify_fault(v, "function '%.*s' is defined twice", (int)f->name.size,
                                    f->name.data));
         VF_TRY(vf_verify_graph(v, f->body, 0));
     }
-    return v->faults->n == n_before ? check_recursion(v) : VF_OK;
+    return vf_verify_recursion(v);
 }

@@ -46,4 +46,7 @@ VfStatus vf_verify_graph(VfVerify *v, const VfGraph *graph, int depth);
 /* All functions: their bodies, and that none calls itself. */
 VfStatus vf_verify_functions(VfVerify *v);
 
+/* That alone. */
+VfStatus vf_verify_recursion(VfVerify *v);
+
 #endif

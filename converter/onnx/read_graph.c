@@ -58,6 +58,23 @@ static VfStatus check_type(VfReader *reader, const VfType *declared, const VfTen
                                     "is declared for it", owner);
 }
 
+/* For a tensor whose fault was collected: later nodes may still use the name, and nothing is known
+ * of it that they could contradict. The model is thrown away in the end. */
+static VfStatus stand_in(VfReader *reader, VfGraph *graph, const Onnx__TensorProto *proto)
+{
+    VfValue *value = vf_reader_find(reader, proto->name);
+    if (value != NULL && value->graph == graph && value->kind == VF_VALUE_INPUT)
+        return VF_OK;
+    const VfTensor *empty = vf_tensor_i64(reader->arena, 0, NULL);
+    VF_TRY_ALLOC(empty, reader->err);
+    value = vf_graph_add_const(graph, vf_proto_bytes(proto->name), empty);
+    VF_TRY_ALLOC(value, reader->err);
+    value->kind = VF_VALUE_INPUT;
+    value->tensor = NULL;
+    value->type = (VfType){VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL};
+    return vf_reader_bind(reader, value, "initializer");
+}
+
 static VfStatus read_initializer(VfReader *reader, VfGraph *graph,
                                  const Onnx__TensorProto *proto)
 {
@@ -66,11 +83,8 @@ static VfStatus read_initializer(VfReader *reader, VfGraph *graph,
     const char *owner = vf_reader_show(reader, proto->name);
     VF_TRY(check_named(reader, proto->name, "an initializer"));
     VF_TRY(vf_read_tensor(reader, proto, owner, &tensor));
-    if (tensor == NULL) { /* a fault that was collected; later nodes may still use the name */
-        const VfTensor *stand_in = vf_tensor_i64(reader->arena, 0, NULL);
-        VF_TRY_ALLOC(stand_in, reader->err);
-        tensor = stand_in;
-    }
+    if (tensor == NULL)
+        return stand_in(reader, graph, proto);
     VF_TRY(vf_reader_raw(reader, &proto->base, 0, &raw));
     VfValue *value = vf_reader_find(reader, proto->name);
     if (value != NULL && value->graph == graph && value->kind == VF_VALUE_INPUT) {

@@ -203,6 +203,10 @@ START_TEST(test_check)
     ck_assert_int_eq(vf_onnx_check(arena, source_path("testdata/onnx/full.onnx"), NULL, &faults,
                                    NULL), VF_OK);
     ck_assert_msg(faults.n == 0, "%s", faults.text[0]);
+    /* An Add reads the broken tensor. */
+    ck_assert_int_eq(vf_onnx_check(arena, source_path("testdata/onnx/outside_shape.onnx"), NULL,
+                                   &faults, NULL), VF_OK);
+    ck_assert_msg(faults.n == 1, "%s", faults.text[1]);
     vf_temp_folder_remove(folder);
     ck_assert_int_eq(vf_onnx_check(arena, path, NULL, &faults, NULL), VF_IO);
     vf_arena_free(arena);

@@ -52,6 +52,17 @@ VfStatus vf_lower_shape(VfLower *cx, VfLowCall *call, VfErr *err)
 }
 
 /* Constants are values of the graph; only those whose attribute a function call gives come here. */
+static VfStatus string_constant(VfLower *cx, int32_t rank, int64_t n, const VfBytes *text,
+                                VfLowValue **out, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    VF_TRY(vf_tensor_new(cx->arena, VF_STRING, rank, &n, &tensor, &data, err));
+    if (n > 0)
+        memcpy(data, text, (size_t)n * sizeof *text);
+    return vf_low_const(cx, tensor, out, err);
+}
+
 VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfAttr *attr = call->node->first_attr;
@@ -63,8 +74,13 @@ VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
     int64_t dim = attr->n;
     switch (attr->type) {
     case VF_ATTR_TENSOR:
+    case VF_ATTR_SPARSE_TENSOR: /* the reader filled it up */
         tensor = attr->tensor;
         break;
+    case VF_ATTR_STRING:
+        return string_constant(cx, 0, 1, &attr->s, &call->out[0], err);
+    case VF_ATTR_STRINGS:
+        return string_constant(cx, 1, attr->n, attr->strings, &call->out[0], err);
     case VF_ATTR_INT:
         return vf_low_int(cx, attr->i, &call->out[0], err);
     case VF_ATTR_FLOAT:

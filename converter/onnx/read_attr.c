@@ -179,6 +179,8 @@ static VfStatus read_value(Place *place, const Onnx__AttributeProto *proto, VfAt
     case VF_ATTR_GRAPHS:
         attr->n = (int32_t)proto->n_graphs;
         return read_graphs(place, proto, attr);
+    case VF_ATTR_SPARSE_TENSOR:
+        return vf_read_sparse(place->reader, attr->raw, place->owner, &attr->tensor);
     default:
         return VF_OK;
     }

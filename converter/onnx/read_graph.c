@@ -115,6 +115,8 @@ static VfStatus read_sparse(VfReader *reader, VfGraph *graph,
     if (node == NULL || attr == NULL)
         return vf_no_memory(reader->err);
     *attr = (VfAttr){.name = {"sparse_value", 12}, .type = VF_ATTR_SPARSE_TENSOR, .raw = field};
+    const char *owner = vf_reader_show(reader, name);
+    VF_TRY(vf_read_sparse(reader, field, owner, &attr->tensor));
     node->first_attr = attr;
     node->is_sparse_initializer = true;
     vf_node_link(node, NULL);

@@ -82,6 +82,10 @@ VfStatus vf_read_tensor(VfReader *reader, const Onnx__TensorProto *proto, const 
 VfStatus vf_read_typed_data(VfReader *reader, const Onnx__TensorProto *proto, const char *owner,
                             VfTensor *tensor);
 
+/* read_sparse.c: the sparse tensor in `raw`, a field of an attribute or graph, with all elements;
+ * `*out` is NULL after a collected fault, and when it is too large or its elements are no bytes. */
+VfStatus vf_read_sparse(VfReader *reader, VfRaw raw, const char *owner, const VfTensor **out);
+
 /* read_cycle.c: a fault for each cycle of nodes that need each other's results, of one graph and
  * through operands alone. Only for reading that collects faults. */
 VfStatus vf_read_cycles(VfReader *reader, size_t n, Onnx__NodeProto **node);

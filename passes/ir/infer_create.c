@@ -12,6 +12,17 @@ static VfStatus constant_vector(const VfInferCx *cx, VfDtype dtype, int32_t rank
     return VF_OK;
 }
 
+/* Not its contents: folding would fill a sparse tensor up in the file. */
+static VfStatus constant_type(const VfInferCx *cx, const VfTensor *tensor)
+{
+    VfType type;
+    if (!tensor)
+        return VF_OK;
+    VF_TRY(vf_tensor_type(cx->arena, tensor, &type, cx->err));
+    vf_infer_set(cx, 0, type.dtype, type.rank, type.dims);
+    return VF_OK;
+}
+
 static VfStatus constant_tensor(const VfInferCx *cx, const VfTensor *tensor)
 {
     if (!tensor)
@@ -56,6 +67,8 @@ VfStatus vf_infer_constant(const VfInferCx *cx)
             return constant_tensor(cx, vf_tensor_i64(cx->arena, attr->n, attr->ints));
         case VF_ATTR_STRINGS:
             return constant_vector(cx, VF_STRING, 1, attr->n);
+        case VF_ATTR_SPARSE_TENSOR:
+            return constant_type(cx, attr->tensor);
         default:
             break;
         }

@@ -321,6 +321,61 @@ START_TEST(test_attr_faults)
 }
 END_TEST
 
+/* A Constant of shape 2 x 2 with 5 at `at[0]` and 7 at `at[1]`. */
+static VfBytes sparse_model(VfArena *arena, const int64_t at[2])
+{
+    static const GraphCase graph = {"x", "x", "", NULL, NULL, 0, 0};
+    static const float value[2] = {5, 7};
+    VfEmit emit;
+    VfBytes more;
+    vf_emit_init(&emit, arena);
+    VfEmitMark node = vf_emit_begin(&emit, 1);
+    vf_emit_bytes(&emit, 2, vf_bytes("s"));
+    vf_emit_bytes(&emit, 3, vf_bytes("n"));
+    vf_emit_bytes(&emit, 4, vf_bytes("Constant"));
+    VfEmitMark attr = vf_emit_begin(&emit, 5);
+    vf_emit_bytes(&emit, 1, vf_bytes("sparse_value"));
+    vf_emit_int(&emit, 20, VF_ATTR_SPARSE_TENSOR);
+    VfEmitMark sparse = vf_emit_begin(&emit, 22);
+    for (uint32_t i = 1; i <= 2; i++) {
+        VfEmitMark tensor = vf_emit_begin(&emit, i);
+        vf_emit_int(&emit, 1, 2);
+        vf_emit_int(&emit, 2, i == 1 ? VF_F32 : VF_I64);
+        vf_emit_bytes(&emit, 9, i == 1 ? (VfBytes){(const char *)value, sizeof value}
+                                       : (VfBytes){(const char *)at, 2 * sizeof *at});
+        vf_emit_end(&emit, tensor);
+    }
+    vf_emit_int(&emit, 3, 2);
+    vf_emit_int(&emit, 3, 2);
+    vf_emit_end(&emit, sparse);
+    vf_emit_end(&emit, attr);
+    vf_emit_end(&emit, node);
+    vf_emit_flatten(&emit, arena, &more, NULL);
+    return make_model(arena, &graph, more);
+}
+
+START_TEST(test_sparse)
+{
+    static const float want[4] = {0, 5, 7, 0};
+    VfArena *arena = vf_arena_new();
+    VfModel *model;
+    VfErr err = {VF_OK, ""};
+    VfBytes good = sparse_model(arena, (const int64_t[2]){1, 2});
+    VfBytes bad_place = sparse_model(arena, (const int64_t[2]){1, 4});
+    ck_assert_int_eq(vf_onnx_import_memory(good.data, good.size, "m", NULL, NULL, &model, &err),
+                     VF_OK);
+    const VfTensor *tensor = model->graph->first_node->first_attr->tensor;
+    ck_assert_ptr_nonnull(tensor);
+    ck_assert_int_eq(tensor->rank, 2);
+    ck_assert_mem_eq(tensor->data, want, sizeof want);
+    vf_model_free(model);
+    ck_assert_int_eq(vf_onnx_import_memory(bad_place.data, bad_place.size, "m", NULL, NULL, &model,
+                                           &err), VF_INVALID);
+    ck_assert_msg(has_text(err.text, "element 1 of a sparse tensor lies outside"), "%s", err.text);
+    vf_arena_free(arena);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("onnx/import");
@@ -332,6 +387,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, test_faults, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(tcase, test_check);
     tcase_add_test(tcase, test_check_kinds);
+    tcase_add_test(tcase, test_sparse);
     tcase_add_loop_test(tcase, test_attr_faults, 0, 5);
     suite_add_tcase(suite, tcase);
     return suite;

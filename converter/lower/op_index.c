@@ -206,13 +206,18 @@ static VfStatus reduction_of(const VfLowCall *call, int64_t *reduction, VfErr *e
     return vf_low_refuse_word("reduction", given, err);
 }
 
-/* Elements are moved as they are; what is reduced is computed, 16-bit floats in f32. */
+static VfDtype dtype_of_reduction(VfDtype dtype)
+{
+    return dtype == VF_F16 || dtype == VF_BF16 ? VF_F32 : dtype == VF_BOOL ? VF_I32 : dtype;
+}
+
+/* Elements are moved as they are; what is reduced is computed, 16-bit floats in f32. Sums and
+ * products of truth values are 0 or not, so the last cast makes them or and and. */
 static VfStatus emit_scatter(VfLower *cx, const char *op, VfLowValue **in, const void *params,
                              bool is_set, VfLowValue **out, VfErr *err)
 {
     char name[40];
-    VfDtype dtype = in[0]->dtype;
-    VfDtype wide = !is_set && (dtype == VF_F16 || dtype == VF_BF16) ? VF_F32 : dtype;
+    VfDtype dtype = in[0]->dtype, wide = is_set ? dtype : dtype_of_reduction(dtype);
     VF_TRY(vf_low_cast(cx, in[0], wide, &in[0], err));
     VF_TRY(vf_low_cast(cx, in[2], wide, &in[2], err));
     VF_TRY(vf_low_new(cx, wide, in[0]->rank, in[0]->dims, out, err));

@@ -24,8 +24,9 @@ VfStatus vf_infer_batch_normalization(const VfInferCx *cx)
 VfStatus vf_infer_layer_normalization(const VfInferCx *cx)
 {
     const VfType *type = vf_infer_shape_of(cx, 0);
-    /* The statistics may be f32 or bf16. */
-    VfDtype stash = vf_node_int(cx->node, "stash_type") == VF_BF16 ? VF_BF16 : VF_F32;
+    int64_t given = vf_node_int(cx->node, "stash_type");
+    bool is_float = given == VF_F16 || given == VF_BF16 || given == VF_F64;
+    VfDtype stash = is_float ? (VfDtype)given : VF_F32;
     int32_t axis;
     vf_infer_set_like(cx, 0, 0);
     vf_infer_set_dtype(cx, 1, stash);

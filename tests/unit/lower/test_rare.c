@@ -20,8 +20,12 @@ static const char *const case_table[][2] = {
     {"reductions through indices in small, unsigned and 16-bit dtypes",
      "model opset=18\n"
      "graph g (a: i8[2] = i8[2] {127, 5}, b: u16[2] = u16[2] {300, 7}, "
-     "c: u64[2] = u64[2] {18446744073709551615, 7}, h: f16[2] = f16[2] {1, 2}) "
-     "-> (s: i8[2], p: u16[2], m: u64[2], e: f16[2]) {\n"
+     "c: u64[2] = u64[2] {18446744073709551615, 7}, h: f16[2] = f16[2] {1, 2}, "
+     "q: bool[2] = bool[2] {false, true}) "
+     "-> (s: i8[2], p: u16[2], m: u64[2], e: f16[2], any: bool[2], all: bool[2]) {\n"
+     "    want_any = const bool[2] {true, true}\n"
+     "    want_all = const bool[2] {false, true}\n"
+     "    tf = const bool[2] {true, false}\n"
      "    want_s = const i8[2] {-127, 5}\n"
      "    want_p = const u16[2] {24464, 7}\n"
      "    want_m = const u64[2] {9223372036854775808, 7}\n"
@@ -36,6 +40,8 @@ static const char *const case_table[][2] = {
      "    p = ScatterElements(b, k, t) {reduction=\"mul\"}\n"
      "    m = ScatterND(c, i, u) {reduction=\"min\"}\n"
      "    e = ScatterND(h, i, f) {reduction=\"add\"}\n"
+     "    any = ScatterND(q, i, tf) {reduction=\"add\"}\n"
+     "    all = ScatterND(q, i, tf) {reduction=\"mul\"}\n"
      "}\n"},
     {"a remainder of floats with the sign of the divisor",
      "model opset=28\n"
@@ -128,9 +134,9 @@ static const char *const case_table[][2] = {
     {"norms whose statistics are taken in other dtypes",
      "model opset=23\n"
      "graph g (x: f32[1, 2] = f32[1, 2] {7, 1.001}) "
-     "-> (y: f32[1, 2], m: f32[1, 1], z: f32[1, 2], n: bf16[1, 1], r: f32[1, 2], g: f32[1, 2]) {\n"
+     "-> (y: f32[1, 2], m: f64[1, 1], z: f32[1, 2], n: bf16[1, 1], r: f32[1, 2], g: f32[1, 2]) {\n"
      "    want_y = const f32[1, 2] {1, -1}\n"
-     "    want_m = const f32[1, 1] {4.0005}\n"
+     "    want_m = const f64[1, 1] {4.00049996}\n"
      "    want_z = const f32[1, 2] {1, -1}\n"
      "    want_n = const bf16[1, 1] {4}\n"
      "    want_r = const f32[1, 2] {1.4, 0.2}\n"
@@ -150,6 +156,17 @@ static const char *const case_table[][2] = {
      "    s = const f32[] {1}\n"
      "    y = QuantizeLinear(x, s)\n"
      "    z = QuantizeLinear(x, s) {precision=16}\n"
+     "}\n"},
+    {"strings that are a node's attribute",
+     "model opset=19\n"
+     "graph g (x: f32[1] = f32[1] {0}) -> (y: bool[2], z: bool[]) {\n"
+     "    want_y = const bool[2] {true, false}\n"
+     "    want_z = const bool[] {true}\n"
+     "    a = Constant() {value_strings=[\"a\", \"b\"]}\n"
+     "    b = Constant() {value_strings=[\"a\", \"c\"]}\n"
+     "    c = Constant() {value_string=\"a\"}\n"
+     "    y = Equal(a, b)\n"
+     "    z = Equal(c, c)\n"
      "}\n"},
 };
 

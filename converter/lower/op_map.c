@@ -183,3 +183,14 @@ VfStatus vf_lower_dropout(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_scalar(cx, call->opset < 10 ? x->dtype : VF_BOOL, 1, &one, err));
     return vf_low_expand(cx, one, x->rank, x->dims, &call->out[1], err);
 }
+
+/* Of integers -1, 0 or 1: f32 truncated. arg: the kernel. */
+VfStatus vf_lower_erf(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x = call->in[0];
+    if (vf_dtype_info(x->dtype)->is_float)
+        return vf_lower_map(cx, call, err);
+    VF_TRY(vf_low_cast(cx, x, VF_F32, &x, err));
+    VF_TRY(vf_low_map(cx, call->arg, x, 0, 0, &x, err));
+    return vf_low_cast(cx, x, call->fact[0].type.dtype, &call->out[0], err);
+}

@@ -6,6 +6,7 @@
  */
 #include "converter/lower/ops.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -282,6 +283,36 @@ static VfStatus swap_last(VfLower *cx, VfLowValue *x, bool does, VfLowValue **ou
     return vf_low_permute(cx, x, perm, out, err);
 }
 
+static bool is_whole(double factor, VfDtype dtype)
+{
+    return factor == floor(factor) && (factor >= 0 || vf_dtype_info(dtype)->is_signed);
+}
+
+static VfStatus times(VfLower *cx, VfLowValue **x, double factor, VfErr *err)
+{
+    VfLowValue *scalar;
+    if (factor == 1)
+        return VF_OK;
+    VF_TRY(vf_low_scalar(cx, (*x)->dtype, factor, &scalar, err));
+    return vf_low_binary(cx, "mul", *x, scalar, x, err);
+}
+
+/* The kernel of integers has neither factors nor bias. */
+static VfStatus gemm_of_integers(VfLower *cx, const VfLowMatmul *given, VfLowValue *bias,
+                                 VfLowValue **out, VfErr *err)
+{
+    VfLowMatmul m = *given;
+    m.alpha = 1;
+    m.beta = 0;
+    m.bias = NULL;
+    VF_TRY(vf_low_matmul(cx, &m, out, err));
+    VF_TRY(times(cx, out, given->alpha, err));
+    if (bias == NULL)
+        return VF_OK;
+    VF_TRY(times(cx, &bias, given->beta, err));
+    return vf_low_binary(cx, "add", *out, bias, out, err);
+}
+
 VfStatus vf_lower_gemm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowMatmul m = {.a = call->in[0], .b = call->in[1], .bias = vf_low_in(call, 2),
@@ -290,8 +321,8 @@ VfStatus vf_lower_gemm(VfLower *cx, VfLowCall *call, VfErr *err)
     bool is_float = vf_dtype_info(m.a->dtype)->is_float;
     if (m.a->rank != 2 || m.b->rank != 2)
         return vf_low_refuse(err, "operands that are no matrices");
-    if (!is_float && (m.alpha != 1 || m.beta != 1))
-        return vf_low_refuse(err, "factors on integers");
+    if (!is_float && !(is_whole(m.alpha, m.a->dtype) && is_whole(m.beta, m.a->dtype)))
+        return vf_low_refuse(err, "factors of %g and %g on integers", m.alpha, m.beta);
     VF_TRY(swap_last(cx, m.a, vf_node_int(call->node, "transA") != 0, &m.a, err));
     VF_TRY(swap_last(cx, m.b, vf_node_int(call->node, "transB") != 0, &m.b, err));
     VfLowValue *bias = m.bias;
@@ -299,9 +330,7 @@ VfStatus vf_lower_gemm(VfLower *cx, VfLowCall *call, VfErr *err)
         m.bias = NULL;
     if (is_float)
         return vf_low_matmul(cx, &m, &call->out[0], err);
-    m.bias = NULL;
-    VF_TRY(vf_low_matmul(cx, &m, &call->out[0], err));
-    return bias == NULL ? VF_OK : vf_low_binary(cx, "add", call->out[0], bias, &call->out[0], err);
+    return gemm_of_integers(cx, &m, bias, &call->out[0], err);
 }
 
 /* com.microsoft FusedMatMul and TransposeMatMul. */

@@ -187,10 +187,10 @@ VfStatus vf_lower_arg(VfLower *cx, VfLowCall *call, VfErr *err)
                       vf_low_product(x->dims, (int32_t)axis + 1, x->rank), 0};
     if (call->opset >= 12)
         p.select_last = vf_node_int(call->node, "select_last_index");
-    if (p.n == 0)
+    if (p.n == 0 && out->count > 0)
         return vf_low_refuse(err, "an empty axis");
     VfLowEmit emit = {.op = call->arg, .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 1,
-                      .in = &x, .out = &out, .units = p.outer * p.inner,
+                      .in = &x, .out = &out, .units = (int64_t)out->count,
                       .unit_cost = 3 + (double)p.n};
     return vf_low_emit(cx, &emit, err);
 }

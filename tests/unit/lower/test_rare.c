@@ -168,6 +168,22 @@ static const char *const case_table[][2] = {
      "    y = Equal(a, b)\n"
      "    z = Equal(c, c)\n"
      "}\n"},
+    {"factors on a product of integers, the error function of them, halves on a diagonal",
+     "model opset=22\n"
+     "graph g (a: i32[1, 2] = i32[1, 2] {1, 2}, e: i8[4] = i8[4] {-9, 0, 1, 7}, "
+     "h: f16[2, 2] = f16[2, 2] {0, 0, 0, 0}, n: f32[2, 0, 0] = f32[2, 0, 0] {}) "
+     "-> (y: i32[1, 1], z: i8[4], d: f16[2, 2], k: i64[2, 0, 1]) {\n"
+     "    want_y = const i32[1, 1] {19}\n"
+     "    want_z = const i8[4] {-1, 0, 0, 1}\n"
+     "    want_d = const f16[2, 2] {1, 0, 0, 1}\n"
+     "    want_k = const i64[2, 0, 1] {}\n"
+     "    b = const i32[2, 1] {3, 4}\n"
+     "    c = const i32[] {7}\n"
+     "    y = Gemm(a, b, c) {alpha=3.0, beta=-2.0}\n"
+     "    z = Erf(e)\n"
+     "    d = EyeLike(h)\n"
+     "    k = ArgMax(n) {axis=2}\n"
+     "}\n"},
 };
 
 START_TEST(gives_the_expected_values)

@@ -306,16 +306,16 @@ static void set_rows(Linear *x)
 
 static VfStatus replace(Linear *x, VfErr *err)
 {
-    VfLowValue *in[5], *out;
+    VfLowValue *in[6], *out;
     VfLowRef packed;
     VF_TRY(vf_fuse_pack(x->fuse, &x->pack, &packed, err));
-    const VfLowRef ref[5] = {x->a, packed, x->bias, x->scale, x->add};
-    for (int i = 0; i < 5; i++)
+    const VfLowRef ref[6] = {x->a, packed, x->bias, x->scale, x->add, nowhere};
+    for (int i = 0; i < 6; i++)
         VF_TRY(vf_fuse_value(x->fuse, ref[i], &in[i], err));
     VF_TRY(vf_fuse_value(x->fuse, x->c, &out, err));
     set_rows(x);
     double rows = (double)vfk_linear_block_rows(&x->p);
-    VfLowEmit emit = {.op = "linear", .dtype = VF_F32, .params = &x->p, .n_in = 5, .n_out = 1,
+    VfLowEmit emit = {.op = "linear", .dtype = VF_F32, .params = &x->p, .n_in = 6, .n_out = 1,
                       .in = in, .out = &out, .units = vfk_linear_units(&x->p),
                       .unit_cost = 2 * rows * VFK_GROUP * (double)x->p.k / FLOPS_PER_NS,
                       .flops = x->flops, .scratch_bytes = vfk_linear_scratch_bytes(&x->p)};

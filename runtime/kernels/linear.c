@@ -15,6 +15,12 @@ typedef struct LinearSpan {
     int is_first, is_last;
 } LinearSpan;
 
+/* What is needed next: two runs of as many cache lines; none where it is not known. */
+typedef struct LinearNext {
+    const float *run[2];
+    int64_t lines;
+} LinearNext;
+
 /* Columns [column, column + width) and what is done to their sums. */
 typedef struct LinearGroup {
     int64_t column, width;
@@ -162,25 +168,39 @@ static void linear_tile(const VfkArgs *args, const LinearRows *rows, const Linea
 static inline const float *linear_b(const VfkArgs *args, int64_t group, int64_t p)
 {
     const VfkLinearParams *params = args->params;
-    return (const float *)args->in[1] + (group * VFK_GROUP * params->k) + p * VFK_PANEL;
+    return (const float *)args->in[1] + group * VFK_GROUP * params->k + p * VFK_PANEL;
 }
 
-/* What tile `block` of `blocks` asks for while it is worked on: its share of the lines of the two
- * panels at `next`. Weights of a whole model do not stay in the caches near the processor; asked
- * for a line at a time, they come without keeping the rows of a waiting. */
-static void linear_fetch(const float *next, int64_t block, int64_t blocks, Tile_f32 *tile)
+static inline LinearNext linear_next_b(const VfkArgs *args, int64_t group, int64_t p)
 {
-    const int64_t line = 2 * tile->k * block / blocks, panel = line / tile->k;
-    const int64_t terms = blocks * (VFK_GROUP / (2 * LANES_f32)); /* in which a line is asked for */
-    tile->fetch = (const char *)(next + panel * tile->b_panel) +
-                  (line - panel * tile->k) * GEMM_PANEL_BYTES;
-    tile->fetch_step = (2 * GEMM_PANEL_BYTES + terms - 1) / terms;
+    const int64_t k = ((const VfkLinearParams *)args->params)->k;
+    const float *b = linear_b(args, group, p);
+    return (LinearNext){{b, b + k * VFK_PANEL}, vfk_min_i64(GEMM_KC, k - p)};
 }
 
-/* Group `index` of columns over all rows of a block, for a span of k; `next` is the part of b that
- * comes then, or NULL. */
+static LinearNext linear_next_step(const VfkArgs *args)
+{
+    const int64_t bytes = ((const VfkLinearParams *)args->params)->fetch;
+    const float *first = bytes > 0 ? args->in[5] : NULL;
+    const int64_t lines = bytes / (2 * GEMM_PANEL_BYTES);
+    return (LinearNext){{first, first + lines * VFK_PANEL}, lines};
+}
+
+/* What tile `block` of `blocks` asks for while it is worked on: its share of the lines. Weights of
+ * a whole model do not stay in the caches near the processor; asked for a line at a time, they
+ * come without keeping the rows of a waiting. */
+static void linear_fetch(const LinearNext *next, int64_t block, int64_t blocks, Tile_f32 *tile)
+{
+    const int64_t line = 2 * next->lines * block / blocks, run = line >= next->lines;
+    const int64_t terms = blocks * tile->k * (VFK_GROUP / (2 * LANES_f32)); /* of all tiles */
+    const float *first = next->run[run] + (line - run * next->lines) * VFK_PANEL;
+    tile->fetch = (const char *)first;
+    tile->fetch_step = (2 * next->lines * GEMM_PANEL_BYTES + terms - 1) / terms;
+}
+
+/* Group `index` of columns over all rows of a block, for a span of k. */
 static void linear_group(const VfkArgs *args, const LinearRows *rows, const LinearSpan *span,
-                         int64_t index, int is_packed, const float *next)
+                         int64_t index, int is_packed, const LinearNext *next)
 {
     const VfkLinearParams *params = args->params;
     const LinearGroup group = linear_group_of(args, index * VFK_GROUP);
@@ -192,7 +212,7 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
     const int64_t blocks = vfk_tile_blocks(rows->n);
     for (int64_t block = 0, row = 0; row < rows->n; block++) {
         const int64_t height = vfk_tile_height(rows->n, block);
-        if (next) {
+        if (next->lines > 0) {
             linear_fetch(next, block, blocks, &tile);
         }
         if (!is_packed) {
@@ -205,22 +225,22 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
 }
 
 /* Groups [begin, end) of the rows of one block; the first packs the rows, tile by tile. `next` is
- * as above. */
+ * what comes after them. */
 static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t begin, int64_t end,
-                         const float *next)
+                         const LinearNext *next)
 {
-    const VfkLinearParams *params = args->params;
+    const int64_t all = ((const VfkLinearParams *)args->params)->k;
     int64_t p = 0;
     do {
-        const int64_t k = vfk_min_i64(GEMM_KC, params->k - p);
-        const LinearSpan span = {p, k, p == 0, p + k >= params->k};
-        const float *after = span.is_last ? next : linear_b(args, begin, p + k);
+        const int64_t k = vfk_min_i64(GEMM_KC, all - p);
+        const LinearSpan span = {p, k, p == 0, p + k >= all};
+        const LinearNext after = span.is_last ? *next : linear_next_b(args, begin, p + k);
         for (int64_t g = begin; g < end; g++) {
-            linear_group(args, rows, &span, g, g > begin,
-                         g + 1 < end ? linear_b(args, g + 1, p) : after);
+            const LinearNext then = g + 1 < end ? linear_next_b(args, g + 1, p) : after;
+            linear_group(args, rows, &span, g, g > begin, &then);
         }
         p += k;
-    } while (p < params->k);
+    } while (p < all);
 }
 
 /* Whole blocks are worked on together while their rows fit: b is then read once for all. */
@@ -236,7 +256,8 @@ void VFK_FN(linear, f32)(const VfkArgs *args)
         end = vfk_min_i64(args->end, (block + blocks) * groups);
         const LinearRows rows =
             linear_rows_of(params, first, vfk_min_i64(blocks * each, all - first));
-        linear_block(args, &rows, group, whole > 0 ? groups : group + end - u,
-                     end < args->end ? linear_b(args, end % groups, 0) : NULL);
+        const LinearNext next = end < args->end ? linear_next_b(args, end % groups, 0)
+                                                : linear_next_step(args);
+        linear_block(args, &rows, group, whole > 0 ? groups : group + end - u, &next);
     }
 }

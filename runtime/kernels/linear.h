@@ -2,7 +2,8 @@
  *
  *   c = act(alpha * (a b) + bias) * scale + add
  *
- * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL; out: c.
+ * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL, and, where params.fetch is not
+ * 0, what is needed after this step; out: c.
  *
  *   linear_f32   variants ref and per instruction set; fma3, fma4 and neon, the same with fused
  *                multiply-adds in the sums
@@ -11,6 +12,9 @@
  * Rows may have several axes, each with its own stride in a, c and add: heads, windows and images
  * that a transpose rearranges need no copy. Along n, c and add have unit stride. c overlaps no
  * operand.
+ *
+ * What is needed next is only asked for, while the last columns of a call are worked on: memory is
+ * slower than a step that begins by waiting for it. It changes no result.
  *
  * Sums have the bits of matmul_f32 of the same variant, and the rest is done in the order of the
  * formula, each operation rounded as by the kernel of its own: one step gives the bits of many.
@@ -58,6 +62,7 @@ typedef struct VfkLinearParams {
     int64_t add_step[VFK_MAX_RANK]; /* 0 where broadcast */
     int64_t a_col; /* elements from one step of k to the next in a: 1 is fastest */
     int64_t act;   /* VfkAct */
+    int64_t fetch; /* bytes that are needed after this step; 0: not known */
     double alpha;
     double act_alpha;
 } VfkLinearParams;
@@ -109,6 +114,15 @@ static inline int64_t vfk_pack_units(const VfkPackParams *params)
 static inline int64_t vfk_packed_elements(int64_t k, int64_t n)
 {
     return (n + VFK_PANEL - 1) / VFK_PANEL * VFK_PANEL * k;
+}
+
+/* What every thread reads of packed b before anything else of it; 0 where they begin at different
+ * columns. */
+static inline int64_t vfk_linear_first_bytes(const VfkLinearParams *params)
+{
+    const int64_t k = params->k < GEMM_KC ? params->k : GEMM_KC;
+    const int64_t n = params->n < VFK_GROUP ? params->n : VFK_GROUP;
+    return params->n * params->k <= VFK_LINEAR_SMALL ? vfk_packed_elements(k, n) * 4 : 0;
 }
 
 /* More rows never need less, though their units may be smaller. */

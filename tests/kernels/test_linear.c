@@ -102,6 +102,7 @@ static void separate_steps(const struct Shape *s, const char *variant, const flo
     }
 }
 
+/* Every second shape names what is needed next, which changes nothing. */
 START_TEST(test_as_separate_steps)
 {
     const struct Shape *s = &shape[_i];
@@ -114,10 +115,11 @@ START_TEST(test_as_separate_steps)
     pack(in[1], s->k, s->n, packed);
     VfkLinearParams p = {.n = s->n, .k = s->k, .rank = 1, .dim = {s->m}, .a_step = {s->k},
                          .c_step = {s->n}, .add_step = {s->with & ADD_ROW ? 0 : s->n},
-                         .a_col = 1, .act = s->act, .alpha = s->alpha, .act_alpha = 1.5};
+                         .a_col = 1, .act = s->act, .alpha = s->alpha, .act_alpha = 1.5,
+                         .fetch = _i % 2 * (int64_t)packed_n * 4};
     Case c = {"linear_f32", &p,
               {in[0], packed, s->with & BIAS ? in[2] : NULL, s->with & SCALE ? in[3] : NULL,
-               s->with & (ADD | ADD_ROW) ? in[4] : NULL},
+               s->with & (ADD | ADD_ROW) ? in[4] : NULL, _i % 2 ? packed : NULL},
               {nc * 4}, vfk_linear_units(&p), vfk_linear_scratch_bytes(&p)};
     float *want = case_buffer(nc * 4), *got = case_buffer(nc * 4);
     void *out[CASE_MAX_OUT] = {got};

@@ -101,7 +101,7 @@ static int64_t slice_range(int64_t dim, int64_t start, int64_t end, int64_t step
         end = clamp(end, 0, dim);
         return end > *first ? (end - *first - 1) / step + 1 : 0;
     }
-    *first = clamp(start, -1, dim - 1);
+    *first = dim > 0 ? clamp(start, 0, dim - 1) : -1;
     end = clamp(end, -1, dim - 1);
     if (end >= *first)
         return 0;

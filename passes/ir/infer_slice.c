@@ -20,7 +20,7 @@ static int64_t count_cut(int64_t dim, int64_t start, int64_t end, int64_t step, 
         *first = start;
         return end <= start ? 0 : (end - start - 1) / step + 1;
     }
-    start = vf_clamp(start, -1, dim - 1);
+    start = dim > 0 ? vf_clamp(start, 0, dim - 1) : -1;
     end = vf_clamp(end, -1, dim - 1);
     *first = start;
     return end >= start ? 0 : (start - end - 1) / (step == INT64_MIN ? INT64_MAX : -step) + 1;

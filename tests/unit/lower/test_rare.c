@@ -124,6 +124,17 @@ static const char *const case_table[][2] = {
      "    y = Einsum(x, v) {equation=\"i,i->\"}\n"
      "    w = Einsum(z, u) {equation=\"i,i\"}\n"
      "}\n"},
+    {"a slice backwards from before the beginning starts at the first element",
+     "graph g (x: f32[3] = f32[3] {1, 2, 3}, n: f32[0] = f32[0] {}) -> (y: f32[1], z: f32[0]) {\n"
+     "    want_y = const f32[1] {1}\n"
+     "    want_z = const f32[0] {}\n"
+     "    b = const i64[1] {-7}\n"
+     "    e = const i64[1] {-9223372036854775808}\n"
+     "    a = const i64[1] {0}\n"
+     "    s = const i64[1] {-2}\n"
+     "    y = Slice(x, b, e, a, s)\n"
+     "    z = Slice(n, b, e, a, s)\n"
+     "}\n"},
     {"a ratio of eight bits",
      "model opset=22\n"
      "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2]) {\n"

@@ -173,16 +173,28 @@ void vf_write_node(VfWriter *writer, uint32_t field, const VfNode *node)
     vf_emit_end(emit, mark);
 }
 
+/* Opset 12 brought value_int and its like. */
+static bool is_too_new(const VfValue *value)
+{
+    const VfAttr *attr = value->constant->first_attr;
+    return attr != NULL && attr->type != VF_ATTR_TENSOR &&
+           vf_graph_opset(value->graph, literal("")) < 12;
+}
+
 void vf_write_constant(VfWriter *writer, uint32_t field, const VfValue *value)
 {
     VfEmit *emit = &writer->emit;
     VfEmitMark mark = vf_emit_begin(emit, field);
     vf_emit_bytes(emit, 2, vf_value_written_name(writer, value));
-    if (value->constant != NULL) {
+    VfAttr attr = {.name = literal("value"), .type = VF_ATTR_TENSOR, .tensor = value->tensor,
+                   .raw_tensor = &value->raw_tensor};
+    if (value->constant != NULL && is_too_new(value)) {
+        VfNode node = *value->constant;
+        node.first_attr = &attr;
+        write_rest(writer, &node);
+    } else if (value->constant != NULL) {
         write_rest(writer, value->constant);
     } else {
-        VfAttr attr = {.name = literal("value"), .type = VF_ATTR_TENSOR, .tensor = value->tensor,
-                       .raw_tensor = &value->raw_tensor};
         vf_emit_bytes(emit, 4, literal("Constant"));
         vf_write_attr(writer, 5, &attr);
     }

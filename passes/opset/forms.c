@@ -168,13 +168,32 @@ static VfStatus set_word(VfForm *form, const char *name, const char *word)
 
 /* Positions were x / scale and the nearest one the one below. The region of interest, which is not
  * read then, may be left out from opset 13 on. */
+/* The rounding that opset 10 implied: up where an axis shrinks, down where it grows. */
+static const char *old_nearest(const VfValue *scales, const char **reason)
+{
+    const VfTensor *t = scales != NULL ? scales->tensor : NULL;
+    bool shrinks = false, grows = false;
+    if (t == NULL)
+        *reason = "its scales are not known";
+    for (size_t i = 0; t != NULL && i < t->count; i++) {
+        shrinks = shrinks || vf_tensor_get_double(t, i) < 1;
+        grows = grows || vf_tensor_get_double(t, i) > 1;
+    }
+    if (shrinks && grows)
+        *reason = "it rounds otherwise where it shrinks than where it grows";
+    return shrinks ? "ceil" : "floor";
+}
+
 static VfStatus resize_coordinates(VfForm *form, const char **reason)
 {
     static const int64_t none[] = {0};
     VfValue *scales = vf_node_in(form->node, 1);
     VfTensor *region;
     void *data;
-    (void)reason;
+    bool is_nearest = vf_bytes_is_equal(vf_node_string(form->node, "mode"), vf_bytes("nearest"));
+    const char *rounding = is_nearest ? old_nearest(scales, reason) : NULL;
+    if (*reason != NULL)
+        return VF_OK;
     form->is_changed = true;
     if (form->rw != NULL && scales != NULL) {
         VF_TRY(vf_tensor_new(form->node->graph->model->arena, VF_F32, 1, none, &region, &data,
@@ -183,9 +202,7 @@ static VfStatus resize_coordinates(VfForm *form, const char **reason)
         vf_rewrite_set_in(form->rw, form->node, 2, scales);
     }
     VF_TRY(set_word(form, "coordinate_transformation_mode", "asymmetric"));
-    if (!vf_bytes_is_equal(vf_node_string(form->node, "mode"), vf_bytes("nearest")))
-        return VF_OK;
-    return set_word(form, "nearest_mode", "floor");
+    return is_nearest ? set_word(form, "nearest_mode", rounding) : VF_OK;
 }
 
 static VfStatus roi_coordinates(VfForm *form, const char **reason)

@@ -1,5 +1,7 @@
 #include "passes/opset/lower_limits.h"
 
+#include "passes/ir/attr.h"
+
 /* Dtypes that an operator takes or gives from an opset on only: bit d stands for the dtype of that
  * number. Those after 15 came late almost everywhere and are not lowered at all. */
 static const struct {
@@ -57,6 +59,16 @@ static const struct {
     {VF_OP_PAD, 18, 3},
 };
 
+/* Operands that may be omitted from an opset on only. */
+static const struct {
+    VfOp op;
+    int32_t since, slot;
+} optional[] = {
+    {VF_OP_GEMM, 11, 2},
+    {VF_OP_RESIZE, 13, 1},
+    {VF_OP_RESIZE, 13, 2},
+};
+
 static const char *dtype_limit(const VfNode *node, const VfValue *value, int64_t opset)
 {
     if (value == NULL || value->type.dtype == VF_UNDEFINED)
@@ -70,6 +82,13 @@ static const char *dtype_limit(const VfNode *node, const VfValue *value, int64_t
     return NULL;
 }
 
+static bool is_mod_of_floats(const VfNode *node)
+{
+    const VfValue *x = vf_node_in(node, 0);
+    return node->op == VF_OP_MOD && vf_node_int(node, "fmod") == 0 && x != NULL &&
+           vf_dtype_info(x->type.dtype)->is_float;
+}
+
 const char *vf_lower_limit(const VfNode *node, int64_t opset)
 {
     const char *reason = NULL;
@@ -81,5 +100,11 @@ const char *vf_lower_limit(const VfNode *node, int64_t opset)
         if (longer[i].op == node->op && longer[i].since > opset &&
             node->n_in > longer[i].n_before && vf_node_in(node, longer[i].n_before) != NULL)
             reason = "it has an operand more than there";
+    for (size_t i = 0; i < sizeof optional / sizeof *optional && reason == NULL; i++)
+        if (optional[i].op == node->op && optional[i].since > opset &&
+            vf_node_in(node, optional[i].slot) == NULL)
+            reason = "it omits an operand that it needs there";
+    if (reason == NULL && opset < 28 && is_mod_of_floats(node))
+        reason = "it takes no floats there without fmod";
     return reason;
 }

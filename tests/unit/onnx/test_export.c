@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "passes/ir/attr.h"
+#include "passes/ir/vft.h"
 #include "tests/support/check_main.h"
 #include "tests/support/temp_folder.h"
 #include "tests/unit/onnx/onnx_case.h"
@@ -357,6 +358,25 @@ START_TEST(test_taken_name)
 }
 END_TEST
 
+/* value_float came with opset 12: before, the same Constant has a tensor. */
+START_TEST(test_old_constant)
+{
+    VfModel *model;
+    VfErr err = {VF_OK, ""};
+    VfBytes text = vf_bytes("model ir=8 opset=11\ngraph g () -> (k) {\n"
+                            "    k = const(value_float) f32[] {1.5} @n\n}\n");
+    ck_assert_msg(vf_vft_parse(text, "m", &model, &err) == VF_OK, "%s", err.text);
+    export_file(model, at("k.onnx"), VF_EXTERNAL_AUTO);
+    vf_model_free(model);
+    model = import_file(at("k.onnx"));
+    const VfValue *k = vf_graph_find_value(model->graph, vf_bytes("k"), false);
+    ck_assert_str_eq(k->constant->name.data, "n");
+    ck_assert_str_eq(k->constant->first_attr->name.data, "value");
+    ck_assert_double_eq(vf_tensor_get_double(k->tensor, 0), 1.5);
+    vf_model_free(model);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("onnx/export");
@@ -372,6 +392,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, test_outputs, 0, 4);
     tcase_add_test(tcase, test_swapped);
     tcase_add_test(tcase, test_taken_name);
+    tcase_add_test(tcase, test_old_constant);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -2,6 +2,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/attr_default.h"
+#include "passes/ir/infer_op.h"
 #include "passes/match/facts.h"
 #include "passes/opset/lower_limits.h"
 
@@ -337,6 +338,29 @@ static VfStatus keep_attrs(VfForm *form, const char **reason)
     return VF_OK;
 }
 
+/* Dtypes that operands may have together. */
+static VfStatus keep_dtypes(VfForm *form, const char **reason)
+{
+    const VfNode *node = form->node;
+    VfFact *fact = VF_NEW_ARRAY(form->arena, VfFact, (size_t)node->n_in + 1);
+    const VfFact **in = VF_NEW_ARRAY(form->arena, const VfFact *, (size_t)node->n_in + 1);
+    if (fact == NULL || in == NULL)
+        return vf_no_memory(form->err);
+    for (int32_t i = 0; i < node->n_in; i++) {
+        const VfValue *value = vf_node_in(node, i);
+        if (value == NULL)
+            continue;
+        fact[i].type = value->type;
+        in[i] = &fact[i];
+    }
+    VfErr why;
+    VfInferCx cx = {.arena = form->arena, .node = node, .opset = form->to, .n_in = node->n_in,
+                    .in = in, .err = &why};
+    if (vf_infer_check_dtypes(&cx) != VF_OK)
+        *reason = "it did not take operands of these dtypes there";
+    return VF_OK;
+}
+
 VfStatus vf_form_keep(VfForm *form, const char **reason)
 {
     const VfOpInfo *info = vf_op_info(form->node->op);
@@ -354,5 +378,5 @@ VfStatus vf_form_keep(VfForm *form, const char **reason)
         VF_TRY(keep_attrs(form, reason));
     if (*reason == NULL)
         *reason = vf_lower_limit(form->node, form->to);
-    return VF_OK;
+    return *reason == NULL ? keep_dtypes(form, reason) : VF_OK;
 }

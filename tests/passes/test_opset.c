@@ -63,6 +63,8 @@ static const Case cases[] = {
      "its scales are not known"},
     {"y = Resize(x, _, s) {mode=\"linear\"} @y", 13, 12, NULL, "it omits an operand"},
     {"v = Reshape(x, t)\n    y = Gemm(v, v) {transB=1} @y", 13, 10, NULL, "it omits an operand"},
+    {"q = Cast(x) {to=11}\n    y = Pow(x, q) @y", 13, 11, NULL,
+     "'y' (Pow): it did not take operands of these dtypes there"},
     {"y = Mod(x, x) @y", 28, 27, NULL, "it takes no floats there without fmod"},
     {"y = Upsample(x, s) @y", 9, 13, NULL, "'y' (Upsample): it has quite another form there"},
     {"y = Gelu(x) @y", 20, 19, NULL, "'y' (Gelu): it came with opset 20"},

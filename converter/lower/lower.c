@@ -293,6 +293,7 @@ static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
 {
     VfArena *arena = vf_arena_new();
     VF_TRY_ALLOC(arena, err);
+    vf_arena_use_huge_pages(arena); /* of weights, which each run reads from end to end */
     VfLower cx = {.model = request->model, .arena = arena, .use_values = use_values,
                   .report_arena = request->arena != NULL ? request->arena : arena};
     if (request->options != NULL)

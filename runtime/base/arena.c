@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/base/pages.h"
 #include "runtime/base/size.h"
@@ -16,6 +17,8 @@ enum {
     LARGEST_BLOCK = 1 << 20,   /* ... up to here; larger requests get a block of their own */
     PAGED_BYTES = 1 << 20,     /* from here on an allocation may lie in a file */
     PIECE_BYTES = 1 << 18,     /* of a stream: stays in the cache until it is written */
+    HUGE_PAGE = 2 << 20,
+    HUGE_BLOCK = 32 << 20, /* what its last page wastes is little of it */
     HEADER_BYTES = LARGE_ALIGN /* room of the block header, so that payloads are aligned */
 };
 
@@ -42,6 +45,7 @@ struct VfArena {
     unsigned char *piece; /* buffer of streams, made for the first */
     size_t next_bytes; /* payload of the next ordinary block */
     size_t used;
+    bool is_huge; /* blocks lie in huge pages */
 };
 
 static unsigned char *payload(Block *block)
@@ -60,6 +64,11 @@ VfArena *vf_arena_new(void)
 void vf_arena_page_to(VfArena *arena, const char *folder)
 {
     arena->folder = folder;
+}
+
+void vf_arena_use_huge_pages(VfArena *arena)
+{
+    arena->is_huge = true;
 }
 
 static void free_paged(VfArena *arena)
@@ -105,14 +114,31 @@ static void *take(Block *block, size_t bytes, size_t align)
     return payload(block) + start;
 }
 
+/* Room for `total` bytes, made larger in huge pages, which only an arena gets that would fill one.
+ * A system without such pages ignores the advice. */
+static Block *new_block(const VfArena *arena, size_t *total)
+{
+    if (!arena->is_huge || (arena->used < HUGE_PAGE && *total < HUGE_PAGE))
+        return vf_size_align(*total, LARGE_ALIGN, total) ? aligned_alloc(LARGE_ALIGN, *total)
+                                                         : NULL;
+    if (!vf_size_align(*total < HUGE_BLOCK ? HUGE_BLOCK : *total, HUGE_PAGE, total))
+        return NULL;
+    Block *block = aligned_alloc(HUGE_PAGE, *total);
+#ifdef MADV_HUGEPAGE
+    if (block != NULL)
+        madvise(block, *total, MADV_HUGEPAGE);
+#endif
+    return block;
+}
+
 /* Put a block with room for `bytes` after the current one and make it current. */
 static bool add_block(VfArena *arena, size_t bytes)
 {
     size_t size = bytes > arena->next_bytes ? bytes : arena->next_bytes;
     size_t total;
-    if (!vf_size_add(size, HEADER_BYTES, &total) || !vf_size_align(total, LARGE_ALIGN, &total))
+    if (!vf_size_add(size, HEADER_BYTES, &total))
         return false;
-    Block *block = aligned_alloc(LARGE_ALIGN, total);
+    Block *block = new_block(arena, &total);
     if (block == NULL)
         return false;
     *block = (Block){.size = total - HEADER_BYTES};

@@ -24,6 +24,11 @@ VfArena *vf_arena_new(void);
  * no such file can be made they are ordinary memory. NULL: none from here on. */
 void vf_arena_page_to(VfArena *arena, const char *folder);
 
+/* Let what comes after the first 2 MiB lie in huge pages, where the system has them: memory that
+ * is read again and again then takes few places in the processor's table of pages. Each 32 MiB
+ * may take up to a huge page more than is used of them. */
+void vf_arena_use_huge_pages(VfArena *arena);
+
 /* Free `arena` and all that was allocated from it. NULL is allowed. */
 void vf_arena_free(VfArena *arena);
 

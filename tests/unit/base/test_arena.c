@@ -4,11 +4,14 @@
 #include "runtime/base/arena.h"
 #include "tests/support/check_main.h"
 
+/* In ordinary blocks and in huge pages. */
 START_TEST(allocations_are_zeroed_aligned_and_apart)
 {
     static const size_t sizes[] = {0, 1, 15, 16, 17, 255, 256, 257, 5000, 100000, 3000000};
     VfArena *arena = vf_arena_new();
     unsigned char *last = NULL;
+    if (_i == 1)
+        vf_arena_use_huge_pages(arena);
     for (int round = 0; round < 3; round++) {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             unsigned char *data = vf_arena_alloc(arena, sizes[i]);
@@ -137,7 +140,7 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("arena");
     TCase *tests = tcase_create("arena");
-    tcase_add_test(tests, allocations_are_zeroed_aligned_and_apart);
+    tcase_add_loop_test(tests, allocations_are_zeroed_aligned_and_apart, 0, 2);
     tcase_add_test(tests, large_allocations_may_lie_in_files);
     tcase_add_test(tests, streams_come_back_whole);
     tcase_add_test(tests, impossible_sizes_give_null);

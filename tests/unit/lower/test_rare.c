@@ -1,7 +1,6 @@
 /* Operands, dtypes and attributes that operators are rarely given. Expected values were computed by
  * hand. */
-#include "tests/support/check_main.h"
-#include "tests/unit/lower/lower_case.h"
+#include "tests/unit/lower/table_case.h"
 
 /* What is tested, the model. */
 static const char *const case_table[][2] = {
@@ -197,20 +196,4 @@ static const char *const case_table[][2] = {
      "}\n"},
 };
 
-START_TEST(gives_the_expected_values)
-{
-    case_check(case_table[_i][0], case_table[_i][1]);
-}
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *suite = suite_create("lower/rare");
-    TCase *tcase = tcase_create("cases");
-    int n = (int)(sizeof case_table / sizeof *case_table);
-    tcase_add_loop_test(tcase, gives_the_expected_values, 0, n);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-VF_CHECK_MAIN(make_suite)
+CASE_TABLE_MAIN("lower/rare")

@@ -1,6 +1,5 @@
 /* Reductions, norms and walks along an axis. Expected values were computed with NumPy. */
-#include "tests/unit/lower/lower_case.h"
-#include "tests/support/check_main.h"
+#include "tests/unit/lower/table_case.h"
 
 /* What is tested, the model. */
 static const char *const case_table[][2] = {
@@ -109,20 +108,4 @@ static const char *const case_table[][2] = {
      "}\n"},
 };
 
-START_TEST(gives_the_expected_values)
-{
-    case_check(case_table[_i][0], case_table[_i][1]);
-}
-END_TEST
-
-static Suite *make_suite(void)
-{
-    Suite *suite = suite_create("lower/sums");
-    TCase *tcase = tcase_create("cases");
-    int n = (int)(sizeof case_table / sizeof *case_table);
-    tcase_add_loop_test(tcase, gives_the_expected_values, 0, n);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-VF_CHECK_MAIN(make_suite)
+CASE_TABLE_MAIN("lower/sums")

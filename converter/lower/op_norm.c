@@ -29,7 +29,7 @@ static VfStatus emit_row_norm(VfLower *cx, const char *op, VfLowValue *const ope
     VF_TRY(row_operand(cx, in[0], axis, &in[1], err));
     VF_TRY(row_operand(cx, in[0], axis, &in[2], err));
     VfkRowNormParams p = {vf_low_product(in[0]->dims, 0, axis),
-                          vf_low_product(in[0]->dims, axis, in[0]->rank), eps};
+                          vf_low_product(in[0]->dims, axis, in[0]->rank), eps, 0};
     VfLowEmit emit = {.op = op, .dtype = in[0]->dtype, .params = &p, .n_in = is_layer ? 3 : 2,
                       .n_out = is_layer ? 3 : 1, .in = in, .out = out,
                       .units = in[0]->count == 0 ? 0 : p.rows, .unit_cost = 10 + (double)p.n,

@@ -2,7 +2,9 @@
  *
  *   layer_norm          VfkRowNormParams; in: x, scale (n, may be NULL), bias (n, may be NULL);
  *                       out: y, mean (rows, may be NULL), inverse standard deviation (rows, may
- *                       be NULL; f32 or f64 as x). Units: rows. May run in place
+ *                       be NULL; f32 or f64 as x). Units: rows. May run in place. If it adds,
+ *                       in[3] is as large as x, the norm is that of x + in[3], and that sum is
+ *                       out[3] (may be NULL)
  *   rms_norm            VfkRowNormParams; in: x, scale (may be NULL); out: y. Units: rows. In
  *                       place
  *   batch_norm          VfkChannelNormParams; in: x, scale, bias, mean, var (channels each);
@@ -29,6 +31,7 @@ typedef struct VfkRowNormParams {
     int64_t rows;
     int64_t n; /* elements of a row: the normalised axes */
     double eps;
+    int64_t adds; /* of layer_norm: whether in[3] is there; else not read */
 } VfkRowNormParams;
 
 typedef struct VfkChannelNormParams {

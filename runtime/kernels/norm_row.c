@@ -46,12 +46,30 @@ static int64_t rows_together(int64_t n, size_t element_bytes)
         } \
     }
 
+/* The rows whose norms are taken; where something is added they are computed first. */
+#define ADDED_ROWS(dtype, T) \
+    static const T *added_rows_##dtype(const VfkArgs *args, int64_t row, int64_t rows) \
+    { \
+        const VfkRowNormParams *params = args->params; \
+        const int64_t first = row * params->n, count = rows * params->n; \
+        const T *x = (const T *)args->in[0] + first; \
+        if (!params->adds) { \
+            return x; \
+        } \
+        const T *other = (const T *)args->in[3] + first; \
+        T *sum = (T *)(args->out[3] ? args->out[3] : args->out[0]) + first; \
+        for (int64_t i = 0; i < count; i++) { \
+            sum[i] = x[i] + other[i]; \
+        } \
+        return sum; \
+    }
+
 #define ROW_NORMS(dtype, T) \
     static void layer_rows_##dtype(const VfkArgs *args, int64_t row, int64_t rows) \
     { \
         const VfkRowNormParams *params = args->params; \
         const int64_t n = params->n; \
-        const T *x = (const T *)args->in[0] + row * n; \
+        const T *x = added_rows_##dtype(args, row, rows); \
         T *y = (T *)args->out[0] + row * n; \
         T *mean_out = args->out[1], *inverse_out = args->out[2]; \
         double moment[ROWS][2] = {{0}}; \
@@ -118,6 +136,8 @@ static int64_t rows_together(int64_t n, size_t element_bytes)
 
 SCALED(f32, float)
 SCALED(f64, double)
+ADDED_ROWS(f32, float)
+ADDED_ROWS(f64, double)
 ROW_NORMS(f32, float)
 ROW_NORMS(f64, double)
 LP_NORM(f32, float)

@@ -62,17 +62,25 @@ VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr
     return vf_verify_functions(&v);
 }
 
-static VfStatus nodes_of_graph(VfVerify *v, const VfGraph *graph)
+static VfStatus each_of_graph(VfVerify *v, const VfGraph *graph, VfVerifyVisit *visit)
 {
     for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
-        VF_TRY(vf_verify_node(v, node));
+        VF_TRY(visit(v, node));
         for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
             if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-                VF_TRY(nodes_of_graph(v, attr->graph));
+                VF_TRY(each_of_graph(v, attr->graph, visit));
             for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-                VF_TRY(nodes_of_graph(v, attr->graphs[i]));
+                VF_TRY(each_of_graph(v, attr->graphs[i], visit));
         }
     }
+    return VF_OK;
+}
+
+VfStatus vf_verify_each(VfVerify *v, VfVerifyVisit *visit)
+{
+    VF_TRY(each_of_graph(v, v->model->graph, visit));
+    for (const VfFunction *f = v->model->first_function; f != NULL; f = f->next)
+        VF_TRY(each_of_graph(v, f->body, visit));
     return VF_OK;
 }
 
@@ -81,9 +89,7 @@ VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults,
     VfVerify v = {.arena = arena, .model = model, .faults = faults, .nodes_only = true, .err = err};
     *faults = (VfFaults){0, NULL};
     VF_TRY(prepare(&v));
-    VF_TRY(nodes_of_graph(&v, model->graph));
-    for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
-        VF_TRY(nodes_of_graph(&v, f->body));
+    VF_TRY(vf_verify_each(&v, vf_verify_node));
     return vf_verify_recursion(&v);
 }
 

@@ -43,6 +43,10 @@ VfStatus vf_verify_tensor(VfVerify *v, const VfTensor *tensor, const char *what)
 /* A graph and the graphs in it; `depth` counts graphs around it. */
 VfStatus vf_verify_graph(VfVerify *v, const VfGraph *graph, int depth);
 
+/* Visit every node of the model, those of subgraphs behind their owner, then those of functions. */
+typedef VfStatus VfVerifyVisit(VfVerify *v, const VfNode *node);
+VfStatus vf_verify_each(VfVerify *v, VfVerifyVisit *visit);
+
 /* All functions: their bodies, and that none calls itself. */
 VfStatus vf_verify_functions(VfVerify *v);
 

@@ -91,26 +91,9 @@ static VfStatus check_node(VfVerify *v, const VfNode *node)
     return check_bodies(v, node, opset);
 }
 
-static VfStatus check_graph(VfVerify *v, const VfGraph *graph)
-{
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
-        VF_TRY(check_node(v, node));
-        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
-            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
-                VF_TRY(check_graph(v, attr->graph));
-            for (int32_t i = 0; attr->type == VF_ATTR_GRAPHS && i < attr->n; i++)
-                VF_TRY(check_graph(v, attr->graphs[i]));
-        }
-    }
-    return VF_OK;
-}
-
 VfStatus vf_verify_standard(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err)
 {
     VfVerify v = {.arena = arena, .model = model, .faults = faults, .err = err};
     *faults = (VfFaults){0, NULL};
-    VF_TRY(check_graph(&v, model->graph));
-    for (const VfFunction *f = model->first_function; f != NULL; f = f->next)
-        VF_TRY(check_graph(&v, f->body));
-    return VF_OK;
+    return vf_verify_each(&v, check_node);
 }

@@ -60,6 +60,8 @@ VfStatus vf_low_aligned(VfLower *cx, const void *data, size_t bytes, size_t widt
 VfStatus vf_low_add_weight(VfLower *cx, const VfPlanTensor *weight, int32_t *buffer, VfErr *err);
 /* `value` in another dtype; itself if it is that already. */
 VfStatus vf_low_cast(VfLower *cx, VfLowValue *value, VfDtype dtype, VfLowValue **out, VfErr *err);
+/* Round `*x` to what `dtype` holds; it stays in its own. */
+VfStatus vf_low_round_to(VfLower *cx, VfLowValue **x, VfDtype dtype, VfErr *err);
 /* Write `of` (any strides) into `to` (any strides), same dims. */
 VfStatus vf_low_copy(VfLower *cx, VfLowValue *of, VfLowValue *to, VfErr *err);
 /* The same for contiguous values of any dtype, sub-byte ones as bytes. */

@@ -51,7 +51,6 @@ VfStatus vf_lower_shape(VfLower *cx, VfLowCall *call, VfErr *err)
     return vf_low_const_i64(cx, (size_t)(end - begin), x->dims + begin, &call->out[0], err);
 }
 
-/* Constants are values of the graph; only those whose attribute a function call gives come here. */
 static VfStatus string_constant(VfLower *cx, int32_t rank, int64_t n, const VfBytes *text,
                                 VfLowValue **out, VfErr *err)
 {
@@ -63,6 +62,7 @@ static VfStatus string_constant(VfLower *cx, int32_t rank, int64_t n, const VfBy
     return vf_low_const(cx, tensor, out, err);
 }
 
+/* Constants are values of the graph; only those whose attribute a function call gives come here. */
 VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfAttr *attr = call->node->first_attr;

@@ -50,13 +50,11 @@ VfStatus vf_low_row_norm(VfLower *cx, const char *op, VfLowValue *const operand[
  * `n` operands; narrower ones round x alone, for sums are never formed in them. */
 static VfStatus stash(VfLower *cx, const VfLowCall *call, int32_t n, VfLowValue **in, VfErr *err)
 {
-    VfDtype own = in[0]->dtype, dtype = (VfDtype)vf_node_int(call->node, "stash_type");
+    VfDtype dtype = (VfDtype)vf_node_int(call->node, "stash_type");
     if (dtype == VF_F32)
         return VF_OK;
-    if (dtype == VF_F16 || dtype == VF_BF16) {
-        VF_TRY(vf_low_cast(cx, in[0], dtype, &in[0], err));
-        return vf_low_cast(cx, in[0], own, &in[0], err);
-    }
+    if (dtype == VF_F16 || dtype == VF_BF16)
+        return vf_low_round_to(cx, &in[0], dtype, err);
     if (dtype != VF_F64)
         return vf_low_refuse(err, "stash_type %d", (int)dtype);
     for (int32_t i = 0; i < n; i++)

@@ -81,13 +81,6 @@ static VfStatus saturate_to(VfLower *cx, VfLowValue *x, VfDtype to, VfLowValue *
     return vf_low_binary(cx, "max", x, limit, out, err);
 }
 
-/* x in f32, rounded to what `dtype` holds. */
-static VfStatus round_to(VfLower *cx, VfLowValue **x, VfDtype dtype, VfErr *err)
-{
-    VF_TRY(vf_low_cast(cx, *x, dtype, x, err));
-    return vf_low_cast(cx, *x, VF_F32, x, err);
-}
-
 /* In steps: for narrow integers, 8-bit floats and a `precision` of 16 bits. */
 static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantizeParams *p,
                                   VfLowValue *scale, VfDtype precision, VfErr *err)
@@ -95,11 +88,11 @@ static VfStatus quantize_in_steps(VfLower *cx, VfLowCall *call, const VfkQuantiz
     VfLowValue *x = call->in[0], *zero = vf_low_in(call, 2), *wide;
     VfDtype to = call->fact[0].type.dtype;
     int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
-    VF_TRY(round_to(cx, &x, precision, err));
-    VF_TRY(round_to(cx, &scale, precision, err));
+    VF_TRY(vf_low_round_to(cx, &x, precision, err));
+    VF_TRY(vf_low_round_to(cx, &scale, precision, err));
     VF_TRY(spread_view(cx, scale, x, p, &wide, err));
     VF_TRY(vf_low_binary(cx, "div", x, wide, &x, err));
-    VF_TRY(round_to(cx, &x, precision, err));
+    VF_TRY(vf_low_round_to(cx, &x, precision, err));
     if (!vf_dtype_info(to)->is_float)
         VF_TRY(vf_low_map(cx, "round", x, 0, 0, &x, err));
     if (zero != NULL && !vf_dtype_info(to)->is_float) {

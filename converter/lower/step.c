@@ -248,3 +248,10 @@ VfStatus vf_low_cast(VfLower *cx, VfLowValue *value, VfDtype dtype, VfLowValue *
     VF_TRY(vf_low_new(cx, dtype, value->rank, value->dims, out, err));
     return cast_step(cx, value, *out, err);
 }
+
+VfStatus vf_low_round_to(VfLower *cx, VfLowValue **x, VfDtype dtype, VfErr *err)
+{
+    VfDtype own = (*x)->dtype;
+    VF_TRY(vf_low_cast(cx, *x, dtype, x, err));
+    return vf_low_cast(cx, *x, own, x, err);
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "passes/ir/infer.h"
 
 /* The inferred dims of a result. */
 static VfStatus result_dims(VfLower *cx, const VfLowCall *call, int32_t index, int64_t **dims,
@@ -84,30 +85,6 @@ static VfStatus read_slice(VfLower *cx, const VfLowCall *call, SliceSpec *s, VfE
                              vf_node_label(call->node));
 }
 
-static int64_t clamp(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* First element and number of elements of one sliced axis. */
-static int64_t slice_range(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first)
-{
-    if (start < 0)
-        start = start < -dim ? -1 : start + dim;
-    if (end < 0)
-        end = end < -dim ? -1 : end + dim;
-    if (step > 0) {
-        *first = clamp(start, 0, dim);
-        end = clamp(end, 0, dim);
-        return end > *first ? (end - *first - 1) / step + 1 : 0;
-    }
-    *first = dim > 0 ? clamp(start, 0, dim - 1) : -1;
-    end = clamp(end, -1, dim - 1);
-    if (end >= *first)
-        return 0;
-    return step == INT64_MIN ? 1 : (*first - end - 1) / -step + 1;
-}
-
 VfStatus vf_lower_slice(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x = call->in[0];
@@ -126,7 +103,7 @@ VfStatus vf_lower_slice(VfLower *cx, VfLowCall *call, VfErr *err)
         VF_TRY(vf_low_norm_axis(call, x->rank, &axis, err));
         if (step == 0)
             return vf_fail(err, VF_INVALID, "node '%s': a step of 0", vf_node_label(call->node));
-        dims[axis] = slice_range(x->dims[axis], s.start[i], s.end[i], step, &first);
+        dims[axis] = vf_slice_count(x->dims[axis], s.start[i], s.end[i], step, &first);
         if (dims[axis] > 0)
             offset += first * x->stride[axis];
         stride[axis] = dims[axis] > 1 ? x->stride[axis] * step : x->stride[axis];

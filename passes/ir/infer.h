@@ -52,6 +52,15 @@ VfStatus vf_infer_graph(VfGraph *graph, const VfEvaluator *evaluator, VfErr *err
  * the graph, which need not be well formed but sorted. */
 VfStatus vf_infer_check(VfGraph *graph, VfArena *arena, VfFaults *faults, VfErr *err);
 
+/* Elements of an axis of `dim` that Slice takes from `start` to `end` in steps that are not 0;
+ * `*first` is the first of them. Numbers as the operator has them, negative ones from the end. */
+int64_t vf_slice_count(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first);
+
+/* Whether operators of `opset` take operands of the dtypes that those of `node` have together; what
+ * is not known is taken. `arena` is for what is needed meanwhile. */
+VfStatus vf_infer_takes_dtypes(VfArena *arena, const VfNode *node, int64_t opset, bool *takes,
+                               VfErr *err);
+
 /* The contents of a fact as a tensor in `arena`, or NULL where an element is not a plain number. */
 VfStatus vf_infer_number_tensor(VfArena *arena, const VfFact *fact, const VfTensor **out,
                                 VfErr *err);

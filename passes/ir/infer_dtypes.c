@@ -102,3 +102,24 @@ VfStatus vf_infer_check_dtypes(const VfInferCx *cx)
     }
     return VF_OK;
 }
+
+VfStatus vf_infer_takes_dtypes(VfArena *arena, const VfNode *node, int64_t opset, bool *takes,
+                               VfErr *err)
+{
+    VfFact *fact = VF_NEW_ARRAY(arena, VfFact, (size_t)node->n_in + 1);
+    const VfFact **in = VF_NEW_ARRAY(arena, const VfFact *, (size_t)node->n_in + 1);
+    VfErr why;
+    if (fact == NULL || in == NULL)
+        return vf_no_memory(err);
+    for (int32_t i = 0; i < node->n_in; i++) {
+        const VfValue *value = vf_node_in(node, i);
+        if (value == NULL)
+            continue;
+        fact[i].type = value->type;
+        in[i] = &fact[i];
+    }
+    VfInferCx cx = {.arena = arena, .node = node, .opset = opset, .n_in = node->n_in, .in = in,
+                    .err = &why};
+    *takes = vf_infer_check_dtypes(&cx) == VF_OK;
+    return VF_OK;
+}

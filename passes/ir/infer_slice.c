@@ -9,8 +9,7 @@ typedef struct Cut {
     VfDim start, end, step;
 } Cut;
 
-/* Number of elements of [start, end) in steps, and the first one, for plain numbers. */
-static int64_t count_cut(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first)
+int64_t vf_slice_count(int64_t dim, int64_t start, int64_t end, int64_t step, int64_t *first)
 {
     start = start < 0 ? (start < -dim ? -1 : start + dim) : start;
     end = end < 0 ? (end < -dim ? -1 : end + dim) : end;
@@ -38,7 +37,7 @@ static VfDim cut_dim(const VfInferCx *cx, VfDim dim, Cut cut)
     if (vf_dim_is_known(dim) && is_start_known && vf_dim_is_known(cut.end) &&
         vf_dim_is_known(cut.step)) {
         int64_t first;
-        return vf_dim(count_cut(dim.k, cut.start.k, cut.end.k, cut.step.k, &first));
+        return vf_dim(vf_slice_count(dim.k, cut.start.k, cut.end.k, cut.step.k, &first));
     }
     if (vf_dim_is(cut.step, -1) && vf_dim_is(cut.start, -1) && vf_dim_is_known(cut.end) &&
         cut.end.k <= -INT32_MAX)
@@ -82,7 +81,7 @@ static VfStatus slice_content(const VfInferCx *cx, Cut cut)
     if (!content || !type || type->rank != 1 || !vf_dim_is_known(cut.start) ||
         !vf_dim_is_known(cut.end) || !vf_dim_is_known(cut.step))
         return VF_OK;
-    int64_t count = count_cut(n, cut.start.k, cut.end.k, cut.step.k, &first);
+    int64_t count = vf_slice_count(n, cut.start.k, cut.end.k, cut.step.k, &first);
     VfDim *result = vf_infer_new_dims(cx, (int32_t)count);
     VF_TRY_ALLOC(result, cx->err);
     for (int64_t i = 0; i < count; i++)

@@ -2,7 +2,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/attr_default.h"
-#include "passes/ir/infer_op.h"
+#include "passes/ir/infer.h"
 #include "passes/match/facts.h"
 #include "passes/opset/lower_limits.h"
 
@@ -167,8 +167,6 @@ static VfStatus set_word(VfForm *form, const char *name, const char *word)
     return form->rw == NULL ? VF_OK : vf_node_set_string(form->node, name, word, form->err);
 }
 
-/* Positions were x / scale and the nearest one the one below. The region of interest, which is not
- * read then, may be left out from opset 13 on. */
 /* The rounding that opset 10 implied: up where an axis shrinks, down where it grows. */
 static const char *old_nearest(const VfValue *scales, const char **reason)
 {
@@ -185,6 +183,8 @@ static const char *old_nearest(const VfValue *scales, const char **reason)
     return shrinks ? "ceil" : "floor";
 }
 
+/* Positions were x / scale. The region of interest, which is not read then, may be left out from
+ * opset 13 on. */
 static VfStatus resize_coordinates(VfForm *form, const char **reason)
 {
     static const int64_t none[] = {0};
@@ -338,29 +338,6 @@ static VfStatus keep_attrs(VfForm *form, const char **reason)
     return VF_OK;
 }
 
-/* Dtypes that operands may have together. */
-static VfStatus keep_dtypes(VfForm *form, const char **reason)
-{
-    const VfNode *node = form->node;
-    VfFact *fact = VF_NEW_ARRAY(form->arena, VfFact, (size_t)node->n_in + 1);
-    const VfFact **in = VF_NEW_ARRAY(form->arena, const VfFact *, (size_t)node->n_in + 1);
-    if (fact == NULL || in == NULL)
-        return vf_no_memory(form->err);
-    for (int32_t i = 0; i < node->n_in; i++) {
-        const VfValue *value = vf_node_in(node, i);
-        if (value == NULL)
-            continue;
-        fact[i].type = value->type;
-        in[i] = &fact[i];
-    }
-    VfErr why;
-    VfInferCx cx = {.arena = form->arena, .node = node, .opset = form->to, .n_in = node->n_in,
-                    .in = in, .err = &why};
-    if (vf_infer_check_dtypes(&cx) != VF_OK)
-        *reason = "it did not take operands of these dtypes there";
-    return VF_OK;
-}
-
 VfStatus vf_form_keep(VfForm *form, const char **reason)
 {
     const VfOpInfo *info = vf_op_info(form->node->op);
@@ -378,5 +355,11 @@ VfStatus vf_form_keep(VfForm *form, const char **reason)
         VF_TRY(keep_attrs(form, reason));
     if (*reason == NULL)
         *reason = vf_lower_limit(form->node, form->to);
-    return *reason == NULL ? keep_dtypes(form, reason) : VF_OK;
+    if (*reason != NULL)
+        return VF_OK;
+    bool takes;
+    VF_TRY(vf_infer_takes_dtypes(form->arena, form->node, form->to, &takes, form->err));
+    if (!takes)
+        *reason = "it did not take operands of these dtypes there";
+    return VF_OK;
 }

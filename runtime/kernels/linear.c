@@ -7,6 +7,7 @@ typedef struct LinearRows {
     int64_t a[GEMM_MC], c[GEMM_MC], add[GEMM_MC]; /* elements */
     int is_even;           /* whether rows of c, and of add, lie equally far apart: */
     int64_t c_row, add_row;
+    int is_tiled; /* whether rows of a lie where tiles read them */
 } LinearRows;
 
 /* Steps [p, p + k) of the sums; c holds those before. */
@@ -36,12 +37,13 @@ static void linear_measure_rows(LinearRows *rows)
     for (int64_t i = 1; i < rows->n; i++) {
         rows->is_even &= rows->c[i] - rows->c[i - 1] == rows->c_row &&
                          rows->add[i] - rows->add[i - 1] == rows->add_row;
+        rows->is_tiled &= rows->a[i] - rows->a[i - 1] == GEMM_STRIDE;
     }
 }
 
 static LinearRows linear_rows_of(const VfkLinearParams *params, int64_t first, int64_t n)
 {
-    LinearRows rows = {.n = n};
+    LinearRows rows = {.n = n, .is_tiled = params->a_col == 1 && params->k <= GEMM_KC};
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = first + i, a = 0, c = 0, add = 0;
         for (int64_t axis = params->rank - 1; axis >= 0; axis--) {
@@ -204,7 +206,8 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
 {
     const VfkLinearParams *params = args->params;
     const LinearGroup group = linear_group_of(args, index * VFK_GROUP);
-    Tile_f32 tile = {.a = args->scratch,
+    const float *lying = (const float *)args->in[0] + rows->a[0];
+    Tile_f32 tile = {.a = rows->is_tiled ? lying : args->scratch,
                      .b = linear_b(args, index, span->p),
                      .b_step = VFK_PANEL,
                      .b_panel = params->k * VFK_PANEL,
@@ -237,7 +240,7 @@ static void linear_block(const VfkArgs *args, const LinearRows *rows, int64_t be
         const LinearNext after = span.is_last ? *next : linear_next_b(args, begin, p + k);
         for (int64_t g = begin; g < end; g++) {
             const LinearNext then = g + 1 < end ? linear_next_b(args, g + 1, p) : after;
-            linear_group(args, rows, &span, g, g > begin, &then);
+            linear_group(args, rows, &span, g, g > begin || rows->is_tiled, &then);
         }
         p += k;
     } while (p < all);

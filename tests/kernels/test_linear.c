@@ -145,6 +145,59 @@ START_TEST(test_as_separate_steps)
 }
 END_TEST
 
+/* Rows `to_row` apart, the gaps NaN. */
+static float *spread(const float *from, int64_t rows, int64_t width, int64_t to_row)
+{
+    float *to = case_buffer((size_t)(rows * to_row) * sizeof *to);
+    for (int64_t i = 0; i < rows * to_row; i++) {
+        to[i] = NAN;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        memcpy(to + i * to_row, from + i * width, (size_t)width * sizeof *to);
+    }
+    return to;
+}
+
+/* Rows that lie where tiles read them are not copied, and give the same bits. */
+START_TEST(test_tiled_rows)
+{
+    const struct Shape *s = &shape[_i];
+    size_t nc = (size_t)(s->m * s->n), packed_n = (size_t)vfk_packed_elements(s->k, s->n);
+    const int64_t stride = GEMM_STRIDE;
+    if (s->k > stride) {
+        return;
+    }
+    float *a = case_floats((size_t)(s->m * s->k) + 1, 1);
+    float *b = case_floats((size_t)(s->k * s->n), 2);
+    float *apart = spread(a, s->m, s->k, stride);
+    void *packed = NULL;
+    ck_assert_int_eq(posix_memalign(&packed, 64, packed_n * 4 + 64), 0);
+    pack(b, s->k, s->n, packed);
+    VfkLinearParams p = {.n = s->n, .k = s->k, .rank = 1, .dim = {s->m}, .a_step = {s->k},
+                         .c_step = {s->n}, .a_col = 1, .act = s->act, .alpha = s->alpha};
+    VfkLinearParams q = p;
+    q.a_step[0] = stride;
+    Case c = {"linear_f32", &p, {a, packed}, {nc * 4}, vfk_linear_units(&p),
+              vfk_linear_scratch_bytes(&p)};
+    Case d = c;
+    d.params = &q;
+    d.in[0] = apart;
+    float *want = case_buffer(nc * 4), *got = case_buffer(nc * 4);
+    for (int32_t i = 0; i < vfk_kernel_count; i++) {
+        const VfkKernel *kernel = &vfk_kernel_table[i];
+        if (strcmp(kernel->name, "linear_f32") == 0 && case_can_run(kernel)) {
+            case_call(&c, kernel, (void *[CASE_MAX_OUT]){want}, c.units);
+            case_call(&d, kernel, (void *[CASE_MAX_OUT]){got}, 3);
+            ck_assert_mem_eq(got, want, nc * 4);
+        }
+    }
+    void *const made[] = {a, b, apart, packed, want, got};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        free(made[i]);
+    }
+}
+END_TEST
+
 /* Heads of a B x H x S x D operand become rows of S x (H D), without any transpose: strided rows
  * of a, of c and of add, and a whose columns are apart. */
 START_TEST(test_strided_rows)
@@ -183,6 +236,7 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("kernels/linear");
     case_add(suite, "as separate steps", test_as_separate_steps,
              (int)(sizeof shape / sizeof shape[0]));
+    case_add(suite, "tiled rows", test_tiled_rows, (int)(sizeof shape / sizeof shape[0]));
     case_add(suite, "strided rows", test_strided_rows, 1);
     return suite;
 }

@@ -12,12 +12,13 @@
  *                 weighted sum, not each weight; sums run in blocks of keys.
  *                 A power of two goes from q or k to the scores without a change of bits.
  * Limits          Masks by Where, dropout, softmax over another axis and products of more than
- *                 two biases stay as they are.
+ *                 two biases stay as they are; so does relu between two constant matrices, an MLP.
  */
 #include "converter/lower/fuse.h"
 
 #include <stdlib.h>
 
+#include "converter/lower/fuse_linear.h"
 #include "converter/lower/fuse_scaled.h"
 
 #include "runtime/kernels/attention.h"
@@ -462,6 +463,15 @@ static VfStatus emit_attention(Match *m, VfErr *err)
     return vf_fuse_replace(m->fuse, m->n_step, m->step, &emit, err);
 }
 
+/* Two products with constant matrices, each of which is packed once and takes what follows with it
+ * (fuse_linear.c): faster, unless the scores are normalised in between. */
+static bool is_mlp(const Match *m)
+{
+    return m->p.function != VFK_ATTEND_SOFTMAX &&
+           vf_fuse_is_linear(m->fuse, step_of(m, m->step[0])) &&
+           vf_fuse_is_linear(m->fuse, step_of(m, m->step[m->n_step - 1]));
+}
+
 VfStatus vf_fuse_attention(VfFuse *fuse, int32_t step, VfErr *err)
 {
     const VfLowStep *first = &fuse->cx->step[step];
@@ -470,7 +480,7 @@ VfStatus vf_fuse_attention(VfFuse *fuse, int32_t step, VfErr *err)
     Match m = {.fuse = fuse, .n_step = 1, .step = {step}};
     for (int32_t i = 0; i < N_OPERAND; i++)
         m.operand[i].ref.buffer = LOW_NO_BUFFER;
-    if (!take_scores(&m, first) || !follow(&m, step))
+    if (!take_scores(&m, first) || !follow(&m, step) || is_mlp(&m))
         return VF_OK;
     take_scaled(&m, Q, &m.p.q_col);
     take_scaled(&m, K, &m.p.k_col);

@@ -9,9 +9,7 @@
  * Limits    a convolution or a product of another kernel in between is not told
  */
 #include "converter/lower/fuse.h"
-#include "runtime/kernels/linear.h"
-
-enum { NEXT = 5 /* the operand, in linear.h */ };
+#include "converter/lower/fuse_linear.h"
 
 static bool is_product(const VfLowStep *step)
 {
@@ -39,6 +37,6 @@ VfStatus vf_fuse_fetch(VfFuse *fuse, int32_t at, VfErr *err)
     *params = *(const VfkLinearParams *)step->params;
     params->fetch = bytes;
     step->params = params;
-    step->in[NEXT] = next->in[1];
+    step->in[LINEAR_FETCH] = next->in[LINEAR_B];
     return VF_OK;
 }

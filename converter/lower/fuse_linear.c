@@ -13,8 +13,10 @@
  *           rounded as by the kernels of its own (linear.h). BLAS sums otherwise.
  * Limits    columns must be contiguous in a, c and what is added; at most VFK_MAX_RANK axes of rows
  */
+#include <math.h>
 #include <string.h>
 
+#include "converter/lower/fuse_linear.h"
 #include "converter/lower/fuse_pack.h"
 #include "runtime/kernels/binary.h"
 #include "runtime/kernels/copy.h"
@@ -26,8 +28,8 @@ enum {
     MIN_COLUMNS = 8 /* packing fills up to VFK_PANEL columns with zeros */
 };
 
-/* What a core does in a nanosecond, for the grain. */
-static const double FLOPS_PER_NS = 100.0;
+/* What a core does, and reads of weights, in a nanosecond, for the grain. */
+static const double FLOPS_PER_NS = 100.0, BYTES_PER_NS = 40.0;
 
 /* How far the formula of linear.h is filled. */
 typedef enum Stage { AFTER_SUM, AFTER_ALPHA, AFTER_BIAS, AFTER_ACT, AFTER_SCALE, AFTER_ADD } Stage;
@@ -54,6 +56,13 @@ static bool is_one_matrix(const VfkMatmulParams *m)
         if (m->batch_dim[i] != 1 && m->b_batch[i] != 0)
             return false;
     return m->n >= MIN_COLUMNS && m->k > 0 && m->batch_rank < VFK_MAX_RANK;
+}
+
+bool vf_fuse_is_linear(const VfFuse *fuse, const VfLowStep *step)
+{
+    return strcmp(step->kernel->name, "matmul_f32") == 0 &&
+           vf_fuse_data(fuse, step->in[1]) != NULL && is_one_matrix(step->params) &&
+           vf_low_has_kernel(fuse->cx, "linear", VF_F32);
 }
 
 /* What matmul adds to the product: a vector along the columns is the bias, a matrix what is added
@@ -304,31 +313,38 @@ static void set_rows(Linear *x)
     }
 }
 
+VfLowEmit vf_fuse_linear_emit(const VfkLinearParams *params)
+{
+    const double rows = (double)vfk_linear_block_rows(params);
+    const double column = (double)params->k * VFK_GROUP;
+    const double flops = 2 * rows * column, bytes = sizeof(float) * column;
+    return (VfLowEmit){.op = "linear", .dtype = VF_F32, .params = params, .n_in = LINEAR_N_IN,
+                       .n_out = 1, .units = vfk_linear_units(params),
+                       .unit_cost = fmax(flops / FLOPS_PER_NS, bytes / BYTES_PER_NS),
+                       .scratch_bytes = vfk_linear_scratch_bytes(params)};
+}
+
 static VfStatus replace(Linear *x, VfErr *err)
 {
-    VfLowValue *in[6], *out;
+    VfLowValue *in[LINEAR_N_IN] = {NULL}, *out;
     VfLowRef packed;
     VF_TRY(vf_fuse_pack(x->fuse, &x->pack, &packed, err));
-    const VfLowRef ref[6] = {x->a, packed, x->bias, x->scale, x->add, nowhere};
-    for (int i = 0; i < 6; i++)
+    const VfLowRef ref[] = {x->a, packed, x->bias, x->scale, x->add};
+    for (size_t i = 0; i < sizeof ref / sizeof *ref; i++)
         VF_TRY(vf_fuse_value(x->fuse, ref[i], &in[i], err));
     VF_TRY(vf_fuse_value(x->fuse, x->c, &out, err));
     set_rows(x);
-    double rows = (double)vfk_linear_block_rows(&x->p);
-    VfLowEmit emit = {.op = "linear", .dtype = VF_F32, .params = &x->p, .n_in = 6, .n_out = 1,
-                      .in = in, .out = &out, .units = vfk_linear_units(&x->p),
-                      .unit_cost = 2 * rows * VFK_GROUP * (double)x->p.k / FLOPS_PER_NS,
-                      .flops = x->flops, .scratch_bytes = vfk_linear_scratch_bytes(&x->p)};
+    VfLowEmit emit = vf_fuse_linear_emit(&x->p);
+    emit.in = in;
+    emit.out = &out;
+    emit.flops = x->flops;
     return vf_fuse_replace(x->fuse, x->n_step, x->step, &emit, err);
 }
 
 VfStatus vf_fuse_linear(VfFuse *fuse, int32_t at, VfErr *err)
 {
-    const VfLowStep *step = &fuse->cx->step[at];
     Linear x = {.fuse = fuse};
-    if (strcmp(step->kernel->name, "matmul_f32") != 0 ||
-        vf_fuse_data(fuse, step->in[1]) == NULL || !is_one_matrix(step->params) ||
-        !vf_low_has_kernel(fuse->cx, "linear", VF_F32) || !take_product(&x, at))
+    if (!vf_fuse_is_linear(fuse, &fuse->cx->step[at]) || !take_product(&x, at))
         return VF_OK;
     take_copy_before(&x);
     while (take_next(&x))

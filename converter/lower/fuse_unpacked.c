@@ -56,7 +56,8 @@ static bool stays_contiguous(const VfFuseMap *map, int64_t n)
 static bool move_rows(Params *params, const VfFuseMap *map)
 {
     VfkLinearParams *p = &params->linear;
-    return p->a_col == 1 && p->k == map->dim[1] && move_steps(map, p->rank, p->dim, p->a_step);
+    return !p->norms && p->a_col == 1 && p->k == map->dim[1] &&
+           move_steps(map, p->rank, p->dim, p->a_step);
 }
 
 static bool move_linear(Params *params, const VfFuseMap *map)

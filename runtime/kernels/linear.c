@@ -1,4 +1,5 @@
 #include "runtime/kernels/act.h"
+#include "runtime/kernels/norm_rows.h"
 #include "runtime/kernels/pack.h"
 
 /* Some rows of the product: where each lies in a, c and add. */
@@ -41,9 +42,15 @@ static void linear_measure_rows(LinearRows *rows)
     }
 }
 
+/* Whether tiles may read rows of a as they are, if they lie so. */
+static int linear_may_lie(const VfkLinearParams *params)
+{
+    return params->a_col == 1 && params->k <= GEMM_KC && !params->norms;
+}
+
 static LinearRows linear_rows_of(const VfkLinearParams *params, int64_t first, int64_t n)
 {
-    LinearRows rows = {.n = n, .is_tiled = params->a_col == 1 && params->k <= GEMM_KC};
+    LinearRows rows = {.n = n, .is_tiled = linear_may_lie(params)};
     for (int64_t i = 0; i < n; i++) {
         int64_t rest = first + i, a = 0, c = 0, add = 0;
         for (int64_t axis = params->rank - 1; axis >= 0; axis--) {
@@ -61,14 +68,38 @@ static LinearRows linear_rows_of(const VfkLinearParams *params, int64_t first, i
     return rows;
 }
 
-/* `height` rows from row `first`. */
-static void linear_pack_rows(const VfkLinearParams *params, const float *a,
-                             const LinearRows *rows, int64_t first, int64_t height,
-                             const LinearSpan *span, float *packed)
+/* Layer norms of `height` rows from row `first`, packed. */
+static void linear_norm_rows(const VfkArgs *args, const LinearRows *rows, int64_t first,
+                             int64_t height)
 {
+    const VfkLinearParams *params = args->params;
+    const float *x[NORM_ROWS];
+    float *y[NORM_ROWS];
+    double moment[NORM_ROWS][2];
+    const int64_t most = norm_rows_together(params->k, sizeof *x[0]);
+    for (int64_t i = first, n; i < first + height; i += n) {
+        n = vfk_min_i64(most, first + height - i);
+        for (int64_t r = 0; r < n; r++) {
+            x[r] = (const float *)args->in[0] + rows->a[i + r];
+            y[r] = (float *)args->scratch + (i + r) * GEMM_STRIDE;
+        }
+        norm_rows_f32(n, params->k, params->norm_eps, args->in[6], args->in[7], x, y, moment);
+    }
+}
+
+/* `height` rows from row `first`. */
+static void linear_pack_rows(const VfkArgs *args, const LinearRows *rows, int64_t first,
+                             int64_t height, const LinearSpan *span)
+{
+    const VfkLinearParams *params = args->params;
+    const float *a = (const float *)args->in[0] + span->p * params->a_col;
+    float *packed = args->scratch;
+    if (params->norms) {
+        linear_norm_rows(args, rows, first, height);
+        return;
+    }
     for (int64_t i = first; i < first + height; i++) {
-        pack_a_row_f32(a + rows->a[i] + span->p * params->a_col, params->a_col, span->k,
-                       packed + i * GEMM_STRIDE);
+        pack_a_row_f32(a + rows->a[i], params->a_col, span->k, packed + i * GEMM_STRIDE);
     }
 }
 
@@ -219,7 +250,7 @@ static void linear_group(const VfkArgs *args, const LinearRows *rows, const Line
             linear_fetch(next, block, blocks, &tile);
         }
         if (!is_packed) {
-            linear_pack_rows(params, args->in[0], rows, row, height, span, args->scratch);
+            linear_pack_rows(args, rows, row, height, span);
         }
         linear_tile(args, rows, span, &group, row, height, &tile);
         tile.a += height * GEMM_STRIDE;

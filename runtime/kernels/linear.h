@@ -2,8 +2,10 @@
  *
  *   c = act(alpha * (a b) + bias) * scale + add
  *
- * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL, and, where params.fetch is not
- * 0, what is needed after this step; out: c.
+ * in: a, packed b, bias [n] or NULL, scale [n] or NULL, add or NULL, where params.fetch is not 0
+ * what is needed after this step, and where params.norms is set scale [k] or NULL and bias [k] or
+ * NULL of a layer norm: the product is then that of the norms of the rows of a, with the bits of
+ * layer_norm_f32; out: c.
  *
  *   linear_f32   variants ref and per instruction set; fma3, fma4 and neon, the same with fused
  *                multiply-adds in the sums
@@ -64,6 +66,8 @@ typedef struct VfkLinearParams {
     int64_t a_col; /* elements from one step of k to the next in a: 1 is fastest */
     int64_t act;   /* VfkAct */
     int64_t fetch; /* bytes that are needed after this step; 0: not known */
+    int64_t norms; /* whether rows of a are normalised first; k is at most GEMM_KC, a_col 1 */
+    double norm_eps;
     double alpha;
     double act_alpha;
 } VfkLinearParams;

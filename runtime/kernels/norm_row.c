@@ -1,50 +1,4 @@
-#include "runtime/kernels/moments.h"
-
-/* Rows worked on together, so that the sums of one fill the time that those of another take to
- * merge; fewer where rows are long, so that they stay in the first-level cache. */
-enum { ROWS = 8, ROWS_BYTES = 16384 };
-
-static int64_t rows_together(int64_t n, size_t element_bytes)
-{
-    const int64_t fit = ROWS_BYTES / (int64_t)element_bytes / vfk_max_i64(n, 1);
-    return vfk_max_i64(1, vfk_min_i64(fit, ROWS));
-}
-
-/* y = (x - shift - rest) * scale * weight + bias; the centre is taken away in two parts as in
- * run_affine. */
-#define SCALED_LOOP(value) \
-    if (weight && bias) { \
-        for (int64_t i = 0; i < n; i++) { \
-            to[i] = (value) * weight[i] + bias[i]; \
-        } \
-    } else { \
-        for (int64_t i = 0; i < n; i++) { \
-            to[i] = (value); \
-        } \
-        for (int64_t i = 0; weight && i < n; i++) { \
-            to[i] *= weight[i]; \
-        } \
-        for (int64_t i = 0; bias && i < n; i++) { \
-            to[i] += bias[i]; \
-        } \
-    }
-
-/* moment: centre, scale; weight and bias may be NULL. */
-#define SCALED(dtype, T) \
-    static void scaled_##dtype(const T *x, T *y, int64_t n, const double moment[2], \
-                               const T *restrict weight, const T *restrict bias) \
-    { \
-        const T shift = (T)moment[0], rest = (T)(moment[0] - (double)shift); \
-        const T scale = (T)moment[1]; \
-        if (x == y) { \
-            T *to = y; \
-            SCALED_LOOP(((to[i] - shift) - rest) * scale) \
-        } else { \
-            const T *restrict from = x; \
-            T *restrict to = y; \
-            SCALED_LOOP(((from[i] - shift) - rest) * scale) \
-        } \
-    }
+#include "runtime/kernels/norm_rows.h"
 
 /* The rows whose norms are taken; where something is added they are computed first. */
 #define ADDED_ROWS(dtype, T) \
@@ -69,22 +23,14 @@ static int64_t rows_together(int64_t n, size_t element_bytes)
     { \
         const VfkRowNormParams *params = args->params; \
         const int64_t n = params->n; \
-        const T *x = added_rows_##dtype(args, row, rows); \
-        T *y = (T *)args->out[0] + row * n; \
-        T *mean_out = args->out[1], *inverse_out = args->out[2]; \
-        double moment[ROWS][2] = {{0}}; \
+        const T *first = added_rows_##dtype(args, row, rows), *x[NORM_ROWS]; \
+        T *mean_out = args->out[1], *inverse_out = args->out[2], *y[NORM_ROWS]; \
+        double moment[NORM_ROWS][2]; \
         for (int64_t r = 0; r < rows; r++) { \
-            moment[r][0] = run_sum_##dtype(x + r * n, n, 0.0) / (double)n; \
+            x[r] = first + r * n; \
+            y[r] = (T *)args->out[0] + (row + r) * n; \
         } \
-        for (int64_t r = 0; r < rows; r++) { \
-            moment[r][1] = run_distance_##dtype(x + r * n, n, moment[r][0]) / (double)n; \
-        } \
-        for (int64_t r = 0; r < ROWS; r++) { \
-            moment[r][1] = 1.0 / sqrt(moment[r][1] + params->eps); \
-        } \
-        for (int64_t r = 0; r < rows; r++) { \
-            scaled_##dtype(x + r * n, y + r * n, n, moment[r], args->in[1], args->in[2]); \
-        } \
+        norm_rows_##dtype(rows, n, params->eps, args->in[1], args->in[2], x, y, moment); \
         for (int64_t r = 0; mean_out && r < rows; r++) { \
             mean_out[row + r] = (T)moment[r][0]; \
         } \
@@ -95,7 +41,7 @@ static int64_t rows_together(int64_t n, size_t element_bytes)
     void VFK_FN(layer_norm, dtype)(const VfkArgs *args) \
     { \
         const VfkRowNormParams *params = args->params; \
-        const int64_t most = rows_together(params->n, sizeof(T)); \
+        const int64_t most = norm_rows_together(params->n, sizeof(T)); \
         for (int64_t row = args->begin, rows; row < args->end; row += rows) { \
             rows = vfk_min_i64(most, args->end - row); \
             layer_rows_##dtype(args, row, rows); \
@@ -134,8 +80,6 @@ static int64_t rows_together(int64_t n, size_t element_bytes)
         } \
     }
 
-SCALED(f32, float)
-SCALED(f64, double)
 ADDED_ROWS(f32, float)
 ADDED_ROWS(f64, double)
 ROW_NORMS(f32, float)

@@ -21,7 +21,7 @@ enum { CASE_MAX_OUT = 3 };
 typedef struct Case {
     const char *name;   /* of the kernel */
     const void *params;
-    const void *in[6];
+    const void *in[8];
     size_t out_bytes[CASE_MAX_OUT]; /* 0 where there is no such result */
     int64_t units;
     size_t scratch_bytes;

@@ -5,6 +5,7 @@
 #include "runtime/kernels/linear.h"
 #include "runtime/kernels/map.h"
 #include "runtime/kernels/matmul.h"
+#include "runtime/kernels/norm.h"
 #include "tests/kernels/kernel_case.h"
 
 enum { BIAS = 1, SCALE = 2, ADD = 4, ADD_ROW = 8 };
@@ -158,40 +159,96 @@ static float *spread(const float *from, int64_t rows, int64_t width, int64_t to_
     return to;
 }
 
-/* Rows that lie where tiles read them are not copied, and give the same bits. */
+/* Two ways to the same product: `c` and `d` must give the same bits in every variant. */
+static void must_agree(const Case *c, const Case *d)
+{
+    const size_t bytes = c->out_bytes[0];
+    float *want = case_buffer(bytes), *got = case_buffer(bytes);
+    for (int32_t i = 0; i < vfk_kernel_count; i++) {
+        const VfkKernel *kernel = &vfk_kernel_table[i];
+        if (strcmp(kernel->name, c->name) != 0 || !case_can_run(kernel)) {
+            continue;
+        }
+        for (int64_t share = 1; share <= d->units; share += 2) {
+            memset(got, 0x5a, bytes);
+            case_call(c, kernel, (void *[CASE_MAX_OUT]){want}, c->units);
+            case_call(d, kernel, (void *[CASE_MAX_OUT]){got}, share);
+            ck_assert_msg(memcmp(got, want, bytes) == 0, "%s: shares of %d differ",
+                          kernel->symbol, (int)share);
+        }
+    }
+    free(want);
+    free(got);
+}
+
+static float *packed_of(const struct Shape *s, uint64_t seed)
+{
+    void *packed = NULL;
+    float *b = case_floats((size_t)(s->k * s->n) + 1, seed);
+    size_t bytes = (size_t)vfk_packed_elements(s->k, s->n) * 4 + 64;
+    ck_assert_int_eq(posix_memalign(&packed, 64, bytes), 0);
+    pack(b, s->k, s->n, packed);
+    free(b);
+    return packed;
+}
+
+static VfkLinearParams plain_params(const struct Shape *s)
+{
+    return (VfkLinearParams){.n = s->n, .k = s->k, .rank = 1, .dim = {s->m}, .a_step = {s->k},
+                             .c_step = {s->n}, .a_col = 1, .act = s->act, .alpha = s->alpha};
+}
+
+/* Rows that lie where tiles read them are not copied. */
 START_TEST(test_tiled_rows)
 {
     const struct Shape *s = &shape[_i];
-    size_t nc = (size_t)(s->m * s->n), packed_n = (size_t)vfk_packed_elements(s->k, s->n);
-    const int64_t stride = GEMM_STRIDE;
-    if (s->k > stride) {
+    if (s->k > GEMM_STRIDE) {
         return;
     }
-    float *a = case_floats((size_t)(s->m * s->k) + 1, 1);
-    float *b = case_floats((size_t)(s->k * s->n), 2);
-    float *apart = spread(a, s->m, s->k, stride);
-    void *packed = NULL;
-    ck_assert_int_eq(posix_memalign(&packed, 64, packed_n * 4 + 64), 0);
-    pack(b, s->k, s->n, packed);
-    VfkLinearParams p = {.n = s->n, .k = s->k, .rank = 1, .dim = {s->m}, .a_step = {s->k},
-                         .c_step = {s->n}, .a_col = 1, .act = s->act, .alpha = s->alpha};
-    VfkLinearParams q = p;
-    q.a_step[0] = stride;
-    Case c = {"linear_f32", &p, {a, packed}, {nc * 4}, vfk_linear_units(&p),
+    float *a = case_floats((size_t)(s->m * s->k) + 1, 1), *packed = packed_of(s, 2);
+    float *apart = spread(a, s->m, s->k, GEMM_STRIDE);
+    VfkLinearParams p = plain_params(s), q = p;
+    q.a_step[0] = GEMM_STRIDE;
+    Case c = {"linear_f32", &p, {a, packed}, {(size_t)(s->m * s->n) * 4}, vfk_linear_units(&p),
               vfk_linear_scratch_bytes(&p)};
     Case d = c;
     d.params = &q;
     d.in[0] = apart;
-    float *want = case_buffer(nc * 4), *got = case_buffer(nc * 4);
-    for (int32_t i = 0; i < vfk_kernel_count; i++) {
-        const VfkKernel *kernel = &vfk_kernel_table[i];
-        if (strcmp(kernel->name, "linear_f32") == 0 && case_can_run(kernel)) {
-            case_call(&c, kernel, (void *[CASE_MAX_OUT]){want}, c.units);
-            case_call(&d, kernel, (void *[CASE_MAX_OUT]){got}, 3);
-            ck_assert_mem_eq(got, want, nc * 4);
-        }
+    must_agree(&c, &d);
+    free(a);
+    free(apart);
+    free(packed);
+}
+END_TEST
+
+/* A layer norm taken while rows are packed, with and without its scale and bias; what `x` is read
+ * from may lie apart. */
+START_TEST(test_normed_rows)
+{
+    const struct Shape *s = &shape[_i];
+    if (s->k > GEMM_KC || s->k == 0) {
+        return;
     }
-    void *const made[] = {a, b, apart, packed, want, got};
+    float *x = case_floats((size_t)(s->m * s->k), 1), *packed = packed_of(s, 2);
+    float *scale = case_floats((size_t)s->k, 3), *bias = case_floats((size_t)s->k, 4);
+    float *apart = spread(x, s->m, s->k, GEMM_STRIDE), *a = case_buffer((size_t)(s->m * s->k) * 4);
+    const void *norm_in[] = {x, _i % 3 ? scale : NULL, _i % 2 ? bias : NULL};
+    const VfkRowNormParams norm = {.rows = s->m, .n = s->k, .eps = 1e-5};
+    VfkArgs args = {norm_in, (void *[]){a, NULL, NULL}, NULL, &norm, 0, s->m};
+    find("layer_norm_f32", "ref")->fn(&args);
+    VfkLinearParams p = plain_params(s), q = p;
+    q.norms = 1;
+    q.norm_eps = norm.eps;
+    q.a_step[0] = GEMM_STRIDE;
+    Case c = {"linear_f32", &p, {a, packed}, {(size_t)(s->m * s->n) * 4}, vfk_linear_units(&p),
+              vfk_linear_scratch_bytes(&p)};
+    Case d = c;
+    d.params = &q;
+    d.in[0] = apart;
+    d.in[6] = norm_in[1];
+    d.in[7] = norm_in[2];
+    must_agree(&c, &d);
+    void *const made[] = {x, packed, scale, bias, apart, a};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         free(made[i]);
     }
@@ -237,6 +294,7 @@ static Suite *make_suite(void)
     case_add(suite, "as separate steps", test_as_separate_steps,
              (int)(sizeof shape / sizeof shape[0]));
     case_add(suite, "tiled rows", test_tiled_rows, (int)(sizeof shape / sizeof shape[0]));
+    case_add(suite, "normed rows", test_normed_rows, (int)(sizeof shape / sizeof shape[0]));
     case_add(suite, "strided rows", test_strided_rows, 1);
     return suite;
 }

@@ -7,7 +7,7 @@ static void must_name(const LowerCase *c, int32_t at, int32_t next, int64_t byte
 {
     const VfPlanStep *step = &c->plan->step[at];
     const VfPlanRef *ref = &step->in[5];
-    ck_assert_int_eq(step->n_in, 6);
+    ck_assert_int_eq(step->n_in, 8);
     ck_assert_int_eq(((const VfkLinearParams *)step->params)->fetch, bytes);
     if (bytes == 0) {
         ck_assert_int_eq(ref->space, VF_SPACE_NONE);

@@ -59,6 +59,12 @@ static const FuseCase case_table[] = {
      "    p = MatMul(x, w)\n"
      "    y = MatMul(p, w)\n"
      "}\n"},
+    {"an MLP that might be attention", "linear_f32 linear_f32", 0,
+     MODEL("    v = const f32[40, 40] random(7)\n    p = MatMul(x, w)\n    q = Relu(p)\n"
+           "    y = MatMul(q, v)\n")},
+    {"keys and values that are learned", "attention_f32", 1e-6,
+     MODEL("    v = const f32[40, 40] random(7)\n    p = MatMul(x, w)\n"
+           "    q = Softmax(p) {axis=-1}\n    y = MatMul(q, v)\n")},
     {"a Gemm", "linear_f32", 0,
      "graph g (x: f32[5, 24] = f32[5, 24] random(1)) -> (y: f32[5, 33]) {\n"
      "    w = const f32[33, 24] random(3)\n"

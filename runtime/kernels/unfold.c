@@ -60,6 +60,16 @@ static void window_taps(const VfkConvParams *params, int64_t w, int64_t *begin, 
                w * params->stride[2] - params->pad[2], params->in_dim[2], begin, end);
 }
 
+/* Whether all columns are inside, and pieces as long as those that are moved at once. */
+static int window_is_exact(const VfkConvParams *params, const WindowPieces *p)
+{
+    int64_t first[2], last[2];
+    window_taps(params, 0, &first[0], &first[1]);
+    window_taps(params, params->out_dim[2] - 1, &last[0], &last[1]);
+    return p->is_run && params->pad[2] == 0 && first[1] == p->n && last[1] == p->n &&
+           (p->size == PIECE_SHORT || p->size == PIECE_MEDIUM || p->size == PIECE_LONG);
+}
+
 #define UNFOLD(dtype, T) \
     static void window_piece_##dtype(const WindowPieces *p, const T *x, int64_t at, \
                                      const int64_t inside[2], T *to) \
@@ -115,10 +125,31 @@ static void window_taps(const VfkConvParams *params, int64_t w, int64_t *begin, 
             } \
         } \
     } \
+    /* The matrix rows of a line of pixels whose pieces are moved at once, without too much: piece \
+     * by piece, so that lines of x are read from end to end. */ \
+    static void window_line_##dtype(const VfkConvParams *params, const WindowPieces *p, \
+                                    const WindowRows *rows, const T *x, T *to) \
+    { \
+        const int64_t width = params->out_dim[2], depth = p->size * p->channels * rows->n; \
+        const int64_t step = params->stride[2] * params->x_step[4]; \
+        for (int64_t c = 0; c < p->channels; c++, x += params->x_step[1]) { \
+            for (int64_t k = 0; k < rows->n; k++, to += p->size) { \
+                for (int64_t w = 0; w < width; w++) { \
+                    if (rows->at[k] == WINDOW_OUTSIDE) { \
+                        memset(to + w * depth, 0, (size_t)p->size * sizeof(T)); \
+                    } else { \
+                        window_at_once_##dtype(x + rows->at[k] + w * step, p->size, \
+                                               to + w * depth); \
+                    } \
+                } \
+            } \
+        } \
+    } \
     void VFK_FN(unfold, dtype)(const VfkArgs *args) \
     { \
         const VfkConvParams *params = args->params; \
         const WindowPieces p = window_pieces_of(params); \
+        const int is_exact = window_is_exact(params, &p); \
         const int64_t width = params->out_dim[2]; \
         const int64_t lines = params->out_dim[0] * params->out_dim[1]; \
         const int64_t depth = params->in_channels * vfk_volume(params->kernel); \
@@ -132,6 +163,10 @@ static void window_taps(const VfkConvParams *params, int64_t w, int64_t *begin, 
             T *to = (T *)args->out[0] + u * width * depth; \
             WindowRows rows; \
             window_rows_of(params, u % lines / params->out_dim[1], u % params->out_dim[1], &rows); \
+            if (is_exact) { \
+                window_line_##dtype(params, &p, &rows, x, to); \
+                continue; \
+            } \
             for (int64_t w = 0; w < width; w++, to += depth) { \
                 window_pixel_##dtype(params, &p, &rows, x, x + last + 1, w, to, room); \
             } \

@@ -1,7 +1,6 @@
 #include "passes/ir/graph.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "passes/ir/verify.h"
 #include "tests/support/check_main.h"
@@ -222,11 +221,11 @@ START_TEST(labels_are_printable)
 }
 END_TEST
 
-/* Building, replacing and verifying must not depend on the square of the size. */
-START_TEST(large_graphs_are_built_in_time)
+/* Building, replacing and verifying do not take the square of the size: that would not end before
+ * the test is stopped. */
+START_TEST(large_graphs_are_built)
 {
     enum { N = 100000 };
-    clock_t start = clock();
     VfModel *model = vf_model_new();
     VfType type = {VF_TYPE_TENSOR, VF_F32, VF_RANK_UNKNOWN, NULL};
     VfValue *x = vf_graph_add_input(model->graph, vf_bytes("x"), type), *last = x;
@@ -249,7 +248,6 @@ START_TEST(large_graphs_are_built_in_time)
         vf_node_unlink(node);
     }
     ck_assert_int_eq(x->n_use, 1);
-    ck_assert_msg(clock() - start < 10 * CLOCKS_PER_SEC, "took more than 10 s");
     vf_model_free(model);
 }
 END_TEST
@@ -271,7 +269,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, opsets_are_those_around_a_node);
     tcase_add_test(tcase, functions_are_found_by_all_three_parts);
     tcase_add_test(tcase, labels_are_printable);
-    tcase_add_test(tcase, large_graphs_are_built_in_time);
+    tcase_add_test(tcase, large_graphs_are_built);
     suite_add_tcase(suite, tcase);
     return suite;
 }

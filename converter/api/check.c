@@ -36,6 +36,7 @@ int vitfold_check(const char *path, const VitfoldLoadOptions *options, VitfoldRe
     status = check(path, options, report, &n_fault, err);
     status = vf_report_finish(report, status, result, err);
     if (status == VF_OK && n_fault > 0)
-        status = vf_fail(err, VF_INVALID, "'%s' has %d faults", path, n_fault);
+        status = vf_fail(err, VF_INVALID, "'%s' has %d fault%s", path, n_fault,
+                         n_fault == 1 ? "" : "s");
     return (int)status;
 }

@@ -48,8 +48,9 @@ VfStatus vf_infer_node(VfArena *arena, VfSymbols *symbols, const VfNode *node,
 VfStatus vf_infer_graph(VfGraph *graph, const VfEvaluator *evaluator, VfErr *err);
 
 /* All contradictions that inference finds in the graph, one sentence for each node, added to
- * `faults` in `arena`; results of such a node are unknown to those behind it. Nothing is kept in
- * the graph, which need not be well formed but sorted. */
+ * `faults` in `arena`. Those behind go on with what is declared of the results of such a node, or,
+ * where the declaration is the fault, with what it must be. Nothing is kept in the graph, which
+ * need not be well formed but sorted. */
 VfStatus vf_infer_check(VfGraph *graph, VfArena *arena, VfFaults *faults, VfErr *err);
 
 /* Elements of an axis of `dim` that Slice takes from `start` to `end` in steps that are not 0;

@@ -18,6 +18,18 @@ const VfFact *vf_infer_run_fact(VfInferRun *run, const VfValue *value)
     return &run->fact[value->id];
 }
 
+/* A declaration that is wrong: what follows from the operator is kept, so that only this value is
+ * at fault and not those that are computed from it. */
+static VfStatus contradict(VfInferRun *run, const VfValue *value, const VfFact *fact)
+{
+    const char *found = vf_type_text(run->scratch, run->model->symbols, &fact->type);
+    const char *known = vf_type_text(run->scratch, run->model->symbols, &value->type);
+    run->fact[value->id] = *fact;
+    run->is_set[value->id] = true;
+    return vf_fail(run->err, VF_INVALID, "value '%s' is declared %s but must be %s",
+                   vf_value_label(value), known ? known : "?", found ? found : "?");
+}
+
 VfStatus vf_infer_run_set(VfInferRun *run, const VfValue *value, const VfFact *fact)
 {
     if (!value)
@@ -30,12 +42,8 @@ VfStatus vf_infer_run_set(VfInferRun *run, const VfValue *value, const VfFact *f
         met.type = fact->type;
         status = VF_OK;
     }
-    if (status == VF_INVALID) {
-        const char *found = vf_type_text(run->scratch, run->model->symbols, &fact->type);
-        const char *known = vf_type_text(run->scratch, run->model->symbols, &value->type);
-        return vf_fail(run->err, VF_INVALID, "value '%s' is declared %s but must be %s",
-                       vf_value_label(value), known ? known : "?", found ? found : "?");
-    }
+    if (status == VF_INVALID)
+        return contradict(run, value, fact);
     VF_TRY(status);
     run->fact[value->id] = met;
     run->is_set[value->id] = true;
@@ -194,6 +202,14 @@ static VfStatus infer_results(VfInferRun *run, const VfNode *node, const VfFact 
     return is_computable(run, node, in, out) ? compute(run, node, in, out) : VF_OK;
 }
 
+/* Of a node that contradicts itself, what the file declares of its results counts. */
+static void forget_results(VfInferRun *run, const VfNode *node)
+{
+    for (int32_t i = 0; i < node->n_out; i++)
+        if (node->out[i])
+            run->is_set[node->out[i]->id] = false;
+}
+
 static VfStatus run_node(VfInferRun *run, const VfNode *node)
 {
     VfNode resolved;
@@ -205,6 +221,7 @@ static VfStatus run_node(VfInferRun *run, const VfNode *node)
         in[i] = node->in[i].value ? vf_infer_run_fact(run, node->in[i].value) : NULL;
     for (int32_t i = 0; i < node->n_out; i++)
         out[i].type = (VfType){VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL};
+    forget_results(run, node);
     VF_TRY(resolve_node(run, node, &resolved));
     VF_TRY(infer_results(run, &resolved, in, out));
     for (int32_t i = 0; i < node->n_out; i++)
@@ -229,14 +246,6 @@ static VfStatus note_fault(VfInferRun *run)
     return VF_OK;
 }
 
-/* Results of a node that contradicts itself: what the file declares counts. */
-static void forget_results(VfInferRun *run, const VfNode *node)
-{
-    for (int32_t i = 0; i < node->n_out; i++)
-        if (node->out[i])
-            run->is_set[node->out[i]->id] = false;
-}
-
 VfStatus vf_infer_run_graph(VfInferRun *run, const VfGraph *graph)
 {
     for (const VfNode *node = graph->first_node; node; node = node->next) {
@@ -247,7 +256,6 @@ VfStatus vf_infer_run_graph(VfInferRun *run, const VfGraph *graph)
             continue;
         }
         VF_TRY(note_fault(run));
-        forget_results(run, node);
     }
     return VF_OK;
 }

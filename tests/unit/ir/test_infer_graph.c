@@ -138,6 +138,23 @@ START_TEST(refines_declared_types_and_rejects_contradictions)
 }
 END_TEST
 
+/* A wrong declaration is one fault, though values after it are computed from it. */
+START_TEST(a_wrong_declaration_is_at_fault_alone)
+{
+    VfGraph *g = model->graph;
+    VfValue *x = input(g, "x", "f32[2, 8]"), *h = node1(g, "Relu", "", x);
+    VfValue *y = node1(g, "Abs", "", h), *z = node1(g, "Neg", "", y);
+    set_output(g, 1, &z);
+    h->type = infer_fact(model, vf_bytes("f32[2, 9]"))->type;
+    z->type = infer_fact(model, vf_bytes("f32[2, 8]"))->type;
+    VfFaults faults = {0};
+    VfErr err = {0};
+    ck_assert_int_eq(vf_infer_check(g, model->arena, &faults, &err), VF_OK);
+    ck_assert_int_eq(faults.n, 1);
+    ck_assert_ptr_nonnull(strstr(faults.text[0], vf_value_label(h)));
+}
+END_TEST
+
 /* Both branches reshape; the shapes agree in one dim. */
 START_TEST(joins_the_branches_of_if)
 {
@@ -316,6 +333,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, resolves_a_computed_reshape);
     tcase_add_test(tcase, refines_declared_types_and_rejects_contradictions);
+    tcase_add_test(tcase, a_wrong_declaration_is_at_fault_alone);
     tcase_add_test(tcase, joins_the_branches_of_if);
     tcase_add_test(tcase, visits_the_body_of_an_unknown_operator);
     tcase_add_test(tcase, settles_what_a_loop_carries);

@@ -164,18 +164,27 @@ static VfStatus probe_all(const Making *cx, const VfEmitPlans *plans, VfErr *err
     return vf_emit_range_check_tensors(&whole, last->low, last->min, err);
 }
 
-/* Where the smallest batch has other steps than the largest (copies fall away with a single
+/* Whether one range does for all: the smallest batch and the next lie on the lines through the
+ * ends. The next, too: a number that is the same for all batches but the smallest may lie on a line
+ * by chance at both ends. `next` is NULL where no batch lies between them. */
+static bool is_one_range(const VfEmitRange *range, const VfPlan *next)
+{
+    VfErr ignored;
+    return vf_emit_range_check(range, range->low, range->min, &ignored) == VF_OK &&
+           (next == NULL || vf_emit_range_check(range, next, range->min + 1, &ignored) == VF_OK);
+}
+
+/* Where the smallest batch has other steps than the others (copies fall away with a single
  * sample), it becomes a range of its own. */
 static VfStatus split(const Making *cx, VfEmitPlans *plans, VfErr *err)
 {
     VfEmitRange *first = &plans->range[0], *last = &plans->range[1];
-    const VfPlan *low;
-    VfErr ignored;
-    if (vf_emit_range_check(first, first->low, first->min, &ignored) == VF_OK)
-        return VF_OK;
-    low = first->high;
+    const VfPlan *next = NULL;
     if (first->min + 1 < first->max)
-        VF_TRY(lower_into(cx, first->min + 1, plans, &low, err));
+        VF_TRY(lower_into(cx, first->min + 1, plans, &next, err));
+    if (is_one_range(first, next))
+        return VF_OK;
+    const VfPlan *low = next != NULL ? next : first->high;
     *last = (VfEmitRange){first->min + 1, first->max, low, first->high};
     *first = (VfEmitRange){first->min, first->min, first->low, first->low};
     plans->n_range = 2;

@@ -95,6 +95,14 @@ bool vf_fuse_is_same(VfLowRef a, VfLowRef b)
     return a.buffer == b.buffer && a.offset == b.offset;
 }
 
+int32_t vf_fuse_count(const VfLowRef *ref, int32_t n, int32_t buffer)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < n; i++)
+        count += ref[i].buffer == buffer;
+    return count;
+}
+
 /* --- who reads and writes --- */
 
 int32_t vf_fuse_writer(const VfFuse *fuse, int32_t buffer)

@@ -42,6 +42,8 @@ bool vf_fuse_is(const VfLowStep *step, const char *op);
 /* The suffix; VF_UNDEFINED if the name has none. */
 VfDtype vf_fuse_dtype(const VfLowStep *step);
 bool vf_fuse_is_same(VfLowRef a, VfLowRef b);
+/* How many of `n` operands or results lie in the buffer. */
+int32_t vf_fuse_count(const VfLowRef *ref, int32_t n, int32_t buffer);
 
 /* --- who reads and writes --- */
 

@@ -12,7 +12,8 @@
  *                 weighted sum, not each weight; sums run in blocks of keys.
  *                 A power of two goes from q or k to the scores without a change of bits.
  * Limits          Masks by Where, dropout, softmax over another axis and products of more than
- *                 two biases stay as they are; so does relu between two constant matrices, an MLP.
+ *                 two biases stay as they are; so does an MLP, a function of each
+ *                 score between two constant matrices.
  */
 #include "converter/lower/fuse.h"
 

@@ -21,7 +21,8 @@ enum {
 /* Kernel, params, units, cost and scratch; operands, result and flops are for the caller. */
 VfLowEmit vf_fuse_linear_emit(const VfkLinearParams *params);
 
-/* Whether a product of matmul_f32 is one with a constant matrix, the same for all batches. */
+/* Whether the step is a product of matmul_f32 with a constant matrix, the same for all batches: a
+ * step of linear_f32 to be, unless what it adds lies otherwise. */
 bool vf_fuse_is_linear(const VfFuse *fuse, const VfLowStep *step);
 
 #endif

@@ -3,7 +3,7 @@
  * Before    n = layer_norm(x); linear_f32(n, b)
  * After     linear_f32(x, b) of normalised rows: one step and one pass over memory less
  * Why valid a row is copied as a whole before it is read, and nobody else reads n
- * Requires  f32; n without statistics or sum (fuse_norm.c) and with one reader, whose rows are
+ * Requires  f32; n without statistics or sum (fuse_norm.c), read once in all, by rows that are
  *           those of the norm and fit the copy; x and the operands of the norm are not written in
  *           between
  * Exactness bits equal: the norm is the code of layer_norm_f32
@@ -42,7 +42,7 @@ static int32_t norm_of(const VfFuse *fuse, int32_t at)
     const VfLowStep *step = &fuse->cx->step[at];
     const VfLowRef a = step->in[LINEAR_A];
     if (vf_fuse_reader(fuse, a.buffer) != at || !is_shared_by_rows(step->params) ||
-        step->in[LINEAR_ADD].buffer == a.buffer)
+        vf_fuse_count(step->in, step->n_in, a.buffer) != 1)
         return FUSE_NO_STEP;
     const int32_t from = vf_fuse_writer(fuse, a.buffer);
     const VfLowStep *norm = &fuse->cx->step[from];

@@ -5,8 +5,8 @@
  * After     the value has rows GEMM_STRIDE apart: who writes them leaves gaps, linear_f32 reads
  *           them where they are (linear.h)
  * Why valid the elements and the order of all sums are the same; nobody reads a gap
- * Requires  only products with a constant matrix read the value, as rows; who writes it takes
- *           strides
+ * Requires  only products with a constant matrix read the value, all of it as rows of one width;
+ *           who writes it takes strides
  * Exactness bits equal
  * Limits    rows of 7/8 GEMM_STRIDE and more: shorter ones would take more memory than they save
  *           time; longer ones are read in spans
@@ -38,10 +38,19 @@ typedef struct MoveRow {
 
 /* --- what strides are --- */
 
+/* The stride of an axis of one element counts for nothing, but is moved as that of a longer one
+ * would be: plans of several batches then differ as little as they can. */
+static int64_t move_single(const VfFuseMap *map, int64_t step)
+{
+    return step % map->dim[1] == 0 ? step / map->dim[1] * GEMM_STRIDE : step;
+}
+
 static bool move_steps(const VfFuseMap *map, int64_t rank, const int64_t *dim, int64_t *step)
 {
     for (int64_t i = 0; i < rank; i++)
-        if (!vf_fuse_carry(map, step[i], dim[i], &step[i]))
+        if (dim[i] == 1)
+            step[i] = move_single(map, step[i]);
+        else if (!vf_fuse_carry(map, step[i], dim[i], &step[i]))
             return false;
     return true;
 }
@@ -99,15 +108,6 @@ static bool is_first_reader(const VfFuse *fuse, int32_t buffer, int32_t at)
     return true;
 }
 
-/* How often a step names the buffer. */
-static int n_named(const VfLowRef *ref, int32_t n, int32_t buffer)
-{
-    int count = 0;
-    for (int32_t i = 0; i < n; i++)
-        count += ref[i].buffer == buffer;
-    return count;
-}
-
 static bool can_move(const VfLowStep *step, VfLowRef ref, const MoveRow *row, const VfFuseMap *map)
 {
     Params params;
@@ -119,13 +119,13 @@ static bool can_move(const VfLowStep *step, VfLowRef ref, const MoveRow *row, co
 
 static bool can_read(const VfLowStep *step, int32_t buffer, const VfFuseMap *map)
 {
-    return vf_fuse_is(step, reader_row.op) && n_named(step->in, step->n_in, buffer) == 1 &&
+    return vf_fuse_is(step, reader_row.op) && vf_fuse_count(step->in, step->n_in, buffer) == 1 &&
            step->in[0].buffer == buffer && can_move(step, step->in[0], &reader_row, map);
 }
 
 static bool can_write(const VfLowStep *step, int32_t buffer, const VfFuseMap *map)
 {
-    return n_named(step->out, step->n_out, buffer) == 1 && step->out[0].buffer == buffer &&
+    return vf_fuse_count(step->out, step->n_out, buffer) == 1 && step->out[0].buffer == buffer &&
            can_move(step, step->out[0], writer_row(step), map);
 }
 
@@ -169,7 +169,7 @@ static VfStatus unpack(VfFuse *fuse, int32_t buffer, int64_t width, VfErr *err)
     size_t row_bytes = (size_t)width * sizeof(float), rows = b->bytes / row_bytes, bytes;
     VfFuseMap map = {2, (int64_t[]){(int64_t)rows, width}, (int64_t[]){width, 1},
                      (int64_t[]){GEMM_STRIDE, 1}};
-    if (rows < 2 || b->bytes % row_bytes != 0 ||
+    if (rows < 1 || b->bytes % row_bytes != 0 ||
         !vf_size_mul(rows, GEMM_STRIDE * sizeof(float), &bytes) || !can_all(fuse, buffer, &map))
         return VF_OK;
     b->bytes = bytes;

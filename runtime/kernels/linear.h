@@ -13,8 +13,8 @@
  *
  * Rows may have several axes, each with its own stride in a, c and add: heads, windows and images
  * that a transpose rearranges need no copy. Along n, c and add have unit stride. c overlaps no
- * operand. Rows of a up to GEMM_KC long that lie GEMM_STRIDE apart are read where they are; others
- * are copied first.
+ * operand. Rows of a up to GEMM_KC long that lie GEMM_STRIDE apart, or a single one, are read where
+ * they are; others are copied first.
  *
  * What is needed next is only asked for, while the last columns of a call are worked on: memory is
  * slower than a step that begins by waiting for it. It changes no result.

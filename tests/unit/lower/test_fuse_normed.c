@@ -33,6 +33,18 @@ static const FuseCase case_table[] = {
     {"added to the product", "layer_norm_f32 linear_f32", 0,
      X "(y: f32[2, 9, 20]) {\n" WEIGHTS NORM
        "    v = const f32[20, 20] random(6)\n    p = MatMul(n, v)\n    y = Add(p, n)\n}\n"},
+    {"a row of it added to all", "layer_norm_f32 linear_f32", 0,
+     X "(y: f32[2, 9, 20]) {\n" WEIGHTS NORM
+       "    v = const f32[20, 20] random(6)\n    p = MatMul(n, v)\n"
+       "    from = const i64[2] {1, 3}\n    to = const i64[2] {2, 4}\n"
+       "    axes = const i64[2] {0, 1}\n    r = Slice(n, from, to, axes)\n"
+       "    y = Add(p, r)\n}\n"},
+    {"one row, multiplied with itself", "layer_norm_f32 linear_f32", 0,
+     "graph g (x: f32[1, 20] = f32[1, 20] random(1)) -> (y: f32[1, 20]) {\n" WEIGHTS NORM
+     "    v = const f32[20, 20] random(6)\n    p = MatMul(n, v)\n    y = Mul(p, n)\n}\n"},
+    {"one row that is the bias of a Gemm", "layer_norm_f32 linear_f32", 0,
+     "graph g (x: f32[1, 20] = f32[1, 20] random(1)) -> (y: f32[1, 20]) {\n" WEIGHTS NORM
+     "    v = const f32[20, 20] random(6)\n    y = Gemm(n, v, n)\n}\n"},
     {"statistics that are read", "layer_norm_f32 linear_f32", 0,
      X "(y: f32[2, 9, 48], m: f32[2, 9, 1]) {\n" WEIGHTS
        "    n, m = LayerNormalization(x, s, c)\n    y = MatMul(n, w)\n}\n"},

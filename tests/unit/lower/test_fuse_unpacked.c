@@ -24,6 +24,10 @@ static const struct UnpackedCase {
       X("3, 49, 24") "(y: f32[3, 49, 16]) {\n" WEIGHTS
                      "    p = MatMul(x, w)\n    y = MatMul(p, v)\n}\n"},
      GEMM_STRIDE},
+    {{"a single row, as in a plan of more", "linear_f32 linear_f32", 0,
+      X("1, 24") "(y: f32[1, 16]) {\n" WEIGHTS
+                 "    p = MatMul(x, w)\n    y = MatMul(p, v)\n}\n"},
+     GEMM_STRIDE},
     {{"another reader", "linear_f32 linear_f32 sqrt_f32", 0,
       X("9, 24") "(y: f32[9, 16], z: f32[9, 768]) {\n" WEIGHTS
                  "    p = MatMul(x, w)\n    y = MatMul(p, v)\n    z = Sqrt(p)\n}\n"},

@@ -28,7 +28,7 @@ static const struct {
     {"inspect " DATA, 3, "test_500.npz"},
     {"inspect " MODEL " --json @no/such/folder/x.json", 6, "cannot write"},
     {"check " MODEL, 0, ""},
-    {"check " DATA, 3, "faults"},
+    {"check " DATA, 3, "has 1 fault"},
     {"check @none.onnx", 6, "none.onnx"},
     {"explain " MODEL " --pass fold-pn", 2, "unknown pass 'fold-pn'"},
     {"explain " MODEL " --node none*", 2, "no node or site is named 'none*'"},

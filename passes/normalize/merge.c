@@ -130,6 +130,13 @@ static bool holds_all(VfDtype a, VfDtype b)
     return is_exponent_in && x->digits <= y->digits && x->lowest >= y->lowest;
 }
 
+/* Integers that do not fit another integer lose their upper bits; on the detour through a float
+ * they do not: ONNX leaves open what becomes of them. */
+static bool wraps_only_directly(VfDtype x, VfDtype middle, VfDtype to)
+{
+    return !is_float(x) && is_float(middle) && !is_float(to) && to != VF_BOOL && !holds_all(x, to);
+}
+
 /* A detour through a wider dtype changes nothing. */
 VfStatus vf_normalize_merge_casts(VfPassCx *cx, VfNode *node, const char *rule, VfErr *err)
 {
@@ -138,7 +145,8 @@ VfStatus vf_normalize_merge_casts(VfPassCx *cx, VfNode *node, const char *rule, 
     VfValue *x = before != NULL ? vf_node_in(before, 0) : NULL;
     int64_t to = vf_node_int(node, "to");
     if (x == NULL || to <= 0 || to >= VF_DTYPE_COUNT || find_range((VfDtype)to) == NULL ||
-        !holds_all(x->type.dtype, middle->type.dtype))
+        !holds_all(x->type.dtype, middle->type.dtype) ||
+        wraps_only_directly(x->type.dtype, middle->type.dtype, (VfDtype)to))
         return VF_OK;
     VfRewrite *rw = vf_normalize_begin(cx, node, rule);
     VF_TRY_ALLOC(rw, err);

@@ -221,7 +221,8 @@ static VfStatus run_node(VfInferRun *run, const VfNode *node)
         in[i] = node->in[i].value ? vf_infer_run_fact(run, node->in[i].value) : NULL;
     for (int32_t i = 0; i < node->n_out; i++)
         out[i].type = (VfType){VF_TYPE_TENSOR, VF_UNDEFINED, VF_RANK_UNKNOWN, NULL};
-    forget_results(run, node);
+    if (run->faults)
+        forget_results(run, node);
     VF_TRY(resolve_node(run, node, &resolved));
     VF_TRY(infer_results(run, &resolved, in, out));
     for (int32_t i = 0; i < node->n_out; i++)

@@ -198,6 +198,13 @@ static VfkLinearParams plain_params(const struct Shape *s)
                              .c_step = {s->n}, .a_col = 1, .act = s->act, .alpha = s->alpha};
 }
 
+static Case case_of(const struct Shape *s, const VfkLinearParams *p, const float *a,
+                    const float *packed)
+{
+    return (Case){"linear_f32", p, {a, packed}, {(size_t)(s->m * s->n) * 4}, vfk_linear_units(p),
+                  vfk_linear_scratch_bytes(p)};
+}
+
 /* Rows that lie where tiles read them are not copied. */
 START_TEST(test_tiled_rows)
 {
@@ -209,11 +216,7 @@ START_TEST(test_tiled_rows)
     float *apart = spread(a, s->m, s->k, GEMM_STRIDE);
     VfkLinearParams p = plain_params(s), q = p;
     q.a_step[0] = GEMM_STRIDE;
-    Case c = {"linear_f32", &p, {a, packed}, {(size_t)(s->m * s->n) * 4}, vfk_linear_units(&p),
-              vfk_linear_scratch_bytes(&p)};
-    Case d = c;
-    d.params = &q;
-    d.in[0] = apart;
+    Case c = case_of(s, &p, a, packed), d = case_of(s, &q, apart, packed);
     must_agree(&c, &d);
     free(a);
     free(apart);
@@ -240,11 +243,7 @@ START_TEST(test_normed_rows)
     q.norms = 1;
     q.norm_eps = norm.eps;
     q.a_step[0] = GEMM_STRIDE;
-    Case c = {"linear_f32", &p, {a, packed}, {(size_t)(s->m * s->n) * 4}, vfk_linear_units(&p),
-              vfk_linear_scratch_bytes(&p)};
-    Case d = c;
-    d.params = &q;
-    d.in[0] = apart;
+    Case c = case_of(s, &p, a, packed), d = case_of(s, &q, apart, packed);
     d.in[6] = norm_in[1];
     d.in[7] = norm_in[2];
     must_agree(&c, &d);

@@ -218,6 +218,9 @@ VfStatus vf_low_evaluate(VfArena *arena, const VfModel *model, const VfNode *nod
 VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err);
 /* The graph attribute of a node, or NULL. */
 const VfGraph *vf_low_body(const VfNode *node, const char *name);
+/* Result `i` of a graph that was walked. */
+VfStatus vf_low_body_result(VfLower *cx, const VfGraph *body, int32_t i, VfLowValue **out,
+                            VfErr *err);
 
 /* --- finishing --- */
 

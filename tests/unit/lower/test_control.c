@@ -74,6 +74,54 @@ static const char *const case_table[][2] = {
      "        t = Add(s, s)\n"
      "    }}\n"
      "}\n"},
+    {"a loop without a trip",
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2], z: f32[0, 2]) {\n"
+     "    want_y = const f32[2] {1, 2}\n"
+     "    want_z = const f32[0, 2] {}\n"
+     "    n = const i64[] {0}\n"
+     "    y, z = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], s: f32[2])\n"
+     "                         -> (d: bool[], t: f32[2], u: f32[2]) {\n"
+     "        d = Identity(c)\n"
+     "        t = Add(s, s)\n"
+     "        u = Identity(s)\n"
+     "    }}\n"
+     "}\n"},
+    {"a scan of nothing, gathered along the last axis",
+     "graph g (x: f32[0, 3] = f32[0, 3] {}, s: f32[3] = f32[3] {1, 2, 3})\n"
+     "    -> (y: f32[3], z: f32[3, 0]) {\n"
+     "    want_y = const f32[3] {1, 2, 3}\n"
+     "    want_z = const f32[3, 0] {}\n"
+     "    y, z = Scan(s, x) {num_scan_inputs=1, scan_output_axes=[-1],\n"
+     "                       body=graph b (a: f32[3], e: f32[3]) -> (t: f32[3], u: f32[3]) {\n"
+     "        t = Add(a, e)\n"
+     "        u = Identity(t)\n"
+     "    }}\n"
+     "}\n"},
+    {"opset 8: a batch of sequences of several lengths",
+     "model opset=8\n"
+     "graph g (x: f32[2, 3, 1] = f32[2, 3, 1] {1, 2, 4, 8, 16, 32},\n"
+     "         s: f32[2, 1] = f32[2, 1] {100, 200}) -> (y: f32[2, 1], z: f32[2, 3, 1]) {\n"
+     "    want_y = const f32[2, 1] {107, 224}\n"
+     "    want_z = const f32[2, 3, 1] {101, 103, 107, 208, 224, 0}\n"
+     "    l = const i64[2] {3, 2}\n"
+     "    y, z = Scan(l, s, x) {num_scan_inputs=1,\n"
+     "                          body=graph b (a: f32[1], e: f32[1]) -> (t, u) {\n"
+     "        t = Add(a, e)\n"
+     "        u = Identity(t)\n"
+     "    }}\n"
+     "}\n"},
+    {"opset 8: a batch backwards",
+     "model opset=8\n"
+     "graph g (x: f32[2, 3, 1] = f32[2, 3, 1] {1, 2, 4, 8, 16, 32},\n"
+     "         s: f32[2, 1] = f32[2, 1] {100, 200}) -> (y: f32[2, 1], z: f32[2, 3, 1]) {\n"
+     "    want_y = const f32[2, 1] {107, 256}\n"
+     "    want_z = const f32[2, 3, 1] {104, 106, 107, 232, 248, 256}\n"
+     "    y, z = Scan(_, s, x) {num_scan_inputs=1, directions=[1],\n"
+     "                          body=graph b (a: f32[1], e: f32[1]) -> (t, u) {\n"
+     "        t = Add(a, e)\n"
+     "        u = Identity(t)\n"
+     "    }}\n"
+     "}\n"},
     {"a scan backwards",
      "graph g (x: f32[3, 1] = f32[3, 1] {1, 2, 4}) -> (y: f32[1], z: f32[3, 1]) {\n"
      "    want_y = const f32[1] {7}\n"

@@ -34,6 +34,25 @@ static const Refusal refusal_table[] = {
      "        t = Neg(s)\n"
      "    }}\n"
      "}\n"},
+    {"no trip, and axis 0 of what one would give is not known",
+     "graph g (x: f32[1] = f32[1] {1}) -> (z) {\n"
+     "    n = const i64[] {0}\n"
+     "    y, z = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], s: f32[1])\n"
+     "                         -> (d, t, u: f32[n]) {\n"
+     "        d = Identity(c)\n"
+     "        t = Neg(s)\n"
+     "        u = Concat(s, s) {axis=0}\n"
+     "    }}\n"
+     "}\n"},
+    {"trips give tensors of unlike dims",
+     "graph g (x: f32[1] = f32[1] {1}) -> (z) {\n"
+     "    n = const i64[] {2}\n"
+     "    y, z = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], s) -> (d, t, u) {\n"
+     "        d = Identity(c)\n"
+     "        t = Concat(s, s) {axis=0}\n"
+     "        u = Neg(s)\n"
+     "    }}\n"
+     "}\n"},
     {"operand 2 is not known when the plan is made",
      "graph g (x: f32[2] = f32[2] {1, 2}, t: bool[] = bool[] {true}) -> (y: f32[2]) {\n"
      "    r = const f32[] {0.5}\n"
@@ -53,7 +72,22 @@ START_TEST(says_what_is_not_supported)
 }
 END_TEST
 
+#define SCAN8(lengths, states, slices) \
+    "model opset=8\n" \
+    "graph g (x: f32[2, 3] = f32[2, 3] iota, s: f32[" states "] = f32[" states "] iota,\n" \
+    "         a: f32[2, " slices "] = f32[2, " slices "] iota) -> (y) {\n" \
+    "    l = const i64[2] " lengths "\n" \
+    "    y = Scan(l, s, x, a) {num_scan_inputs=2,\n" \
+    "                          body=graph b (p: f32[], q: f32[], r: f32[]) -> (t) {\n" \
+    "        t = Sum(p, q, r)\n" \
+    "    }} @n0\n" \
+    "}\n"
+
 static const Refusal invalid_table[] = {
+    {"node 'n0': operands of 5 and 2 sequences", SCAN8("{3, 3}", "5", "3")},
+    {"node 'n0': scanned operands of 3 and 4 slices", SCAN8("{3, 3}", "2", "4")},
+    {"node 'n0': a sequence of 4 slices of 3", SCAN8("{3, 4}", "2", "3")},
+    {"node 'n0': a sequence of 0 slices of 3", SCAN8("{0, 3}", "2", "3")},
     {"node 'n0': TopK lacks attribute 'k'",
      "model opset=9\ngraph g (x: f32[2] = f32[2] iota) -> (y, z) { y, z = TopK(x) @n0 }\n"},
     {"node 'n0': MaxPool lacks attribute 'kernel_shape'",

@@ -2,7 +2,7 @@
 
 #include "converter/api/handle.h"
 
-/* Range of the values that are numbers. */
+/* Range of the values that are numbers; NaN when there are none. */
 typedef struct Range {
     double least, most, mean;
     size_t n_finite;
@@ -10,7 +10,7 @@ typedef struct Range {
 
 static Range range_of(const VfArray *array)
 {
-    Range range = {0};
+    Range range = {NAN, NAN, NAN, 0};
     for (size_t i = 0; i < array->count; i++) {
         double value = vf_array_get_double(array, i);
         if (!isfinite(value))
@@ -19,7 +19,7 @@ static Range range_of(const VfArray *array)
             range.least = value;
         if (range.n_finite == 0 || value > range.most)
             range.most = value;
-        range.n_finite++;
+        range.mean = range.n_finite++ == 0 ? 0 : range.mean;
         range.mean += (value - range.mean) / (double)range.n_finite;
     }
     return range;
@@ -43,6 +43,14 @@ static const char *type_text(const VitfoldData *data, size_t i, VfArena *arena)
     return value != NULL ? value_text(arena, value) : vf_array_text(arena, &data->array[i].array);
 }
 
+static void put_cell(VfTable *table, double value)
+{
+    if (isnan(value))
+        vf_table_printf(table, "-");
+    else
+        vf_table_printf(table, "%.6g", value);
+}
+
 static void describe(const VitfoldData *data, VitfoldReport *report)
 {
     VfTable table;
@@ -57,9 +65,9 @@ static void describe(const VitfoldData *data, VitfoldReport *report)
         Range range = range_of(array);
         vf_table_cell(&table, data->array[i].name);
         vf_table_printf(&table, "%s", type_text(data, i, report->arena));
-        vf_table_printf(&table, "%.6g", range.least);
-        vf_table_printf(&table, "%.6g", range.most);
-        vf_table_printf(&table, "%.6g", range.mean);
+        put_cell(&table, range.least);
+        put_cell(&table, range.most);
+        put_cell(&table, range.mean);
         vf_json_object_row(json, NULL);
         vf_json_bytes(json, "name", data->array[i].name);
         vf_json_string(json, "type", type_text(data, i, report->arena));

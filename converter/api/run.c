@@ -15,7 +15,7 @@ static VfStatus take_saved(const VfSession *session, VitfoldData *out, VfErr *er
     return VF_OK;
 }
 
-/* An output that is no tensor, or that the model declares as an optional. */
+/* An output that is no tensor of numbers, or that the model declares as an optional. */
 static VfStatus take_list(const VfSession *session, const VfPlanResult *result, bool is_optional,
                           VitfoldData *out, VfErr *err)
 {
@@ -56,6 +56,8 @@ static VfStatus take_result(const VfSession *session, const VfGraph *graph, int3
     if (is_optional || result->kind != VF_PLAN_TENSOR)
         return take_list(session, result, is_optional, out, err);
     VF_TRY(vf_session_output(session, result->first, &array, err));
+    if (array.dtype == VF_STRING)
+        return take_list(session, result, false, out, err);
     return vf_data_copy(out, result->name, &array, err);
 }
 

@@ -260,7 +260,7 @@ VfStatus vf_session_output(const VfSession *session, int32_t i, VfArray *array, 
 {
     const VfPlanTensor *tensor = &session->plan->output[i];
     return vf_array_init(array, session->arena, tensor->dtype, tensor->rank, tensor->dims,
-                         session->out[i], err);
+                         tensor->dtype == VF_STRING ? tensor->data : session->out[i], err);
 }
 
 void vf_session_close(VfSession *session)

@@ -132,7 +132,8 @@ enum {
     LOW_HALF = 1,  /* 16-bit floats are computed in f32 and rounded once */
     LOW_RAW = 2,   /* takes operands of any kind and dtype as they are, strided too */
     LOW_LOOSE = 4, /* makes its results without shapes from inference */
-    LOW_PACKED = 8 /* dtypes of several elements a byte are computed in u8, i8 or f32 */
+    LOW_PACKED = 8, /* dtypes of several elements a byte are computed in u8, i8 or f32 */
+    LOW_MOVES = 16 /* only moves elements: strings are moved when the plan is made */
 };
 
 /* Sets of dtypes, a bit for each. */
@@ -153,6 +154,7 @@ enum {
     LOW_T_SMALL = 1 << VF_U4 | 1 << VF_I4 | 1 << VF_F4E2M1 | 1 << VF_U2 | 1 << VF_I2,
     LOW_T_BYTES = LOW_T_NUMBERS | LOW_T_BOOL | LOW_T_COMPLEX | LOW_T_F8 | 1 << VF_F8E8M0,
     LOW_T_ANY = LOW_T_BYTES | LOW_T_SMALL,
+    LOW_T_MOVED = LOW_T_BYTES | LOW_T_STRING, /* with LOW_MOVES */
     LOW_T_CAST = (LOW_T_ANY & ~LOW_T_COMPLEX) | LOW_T_STRING
 };
 
@@ -211,6 +213,11 @@ VfStatus vf_low_infer(VfLower *cx, VfLowCall *call, VfErr *err);
 VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
 /* Compute the node now if its operands are known and small. */
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
+/* Is an operand a tensor of strings? */
+bool vf_low_has_strings(const VfLowCall *call);
+/* Results of a node that moves strings, all of which are known. VF_UNSUPPORTED when other operands
+ * are not, or when attributes make it do more than move. */
+VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* Compute a node with known operands. */
 VfStatus vf_low_evaluate(VfArena *arena, const VfModel *model, const VfNode *node,
                          const VfTensor *const *in, const VfTensor **out, VfErr *err);

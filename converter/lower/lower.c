@@ -175,7 +175,7 @@ static VfStatus find_output(VfLower *cx, int32_t index, VfBytes *name, VfLowValu
     return vf_low_lookup(cx, wanted, value, err);
 }
 
-/* Output `index` of the plan is `value`. */
+/* Output `index` of the plan is `value`. The plan itself holds strings. */
 static VfStatus bind_tensor_output(VfLower *cx, VfPlan *plan, int32_t index, VfBytes name,
                                    VfLowValue *value, VfErr *err)
 {
@@ -183,6 +183,10 @@ static VfStatus bind_tensor_output(VfLower *cx, VfPlan *plan, int32_t index, VfB
                                          .dims = value->dims,
                                          .bytes = vf_dtype_bytes(value->dtype, value->count),
                                          .ref = {VF_SPACE_OUTPUT, index, 0}};
+    if (value->dtype == VF_STRING) {
+        plan->output[index].data = value->known->data;
+        return VF_OK;
+    }
     VfLowValue *to = value;
     if (!can_be_output(cx, value)) {
         VF_TRY(vf_low_new(cx, value->dtype, value->rank, value->dims, &to, err));
@@ -198,15 +202,22 @@ static bool is_numbers(const VfLowValue *value)
     return value != NULL && value->kind == LOW_TENSOR && value->dtype != VF_STRING;
 }
 
+/* Numbers, or strings that are known. */
+static bool is_tensor(const VfLowValue *value)
+{
+    return is_numbers(value) ||
+           (value != NULL && value->kind == LOW_TENSOR && value->known != NULL);
+}
+
 /* Can the value be an output? A sequence may if its items can. */
 static bool is_result(const VfLower *cx, const VfLowValue *value)
 {
-    if (!cx->options.lists || value == NULL || value->kind == LOW_TENSOR)
+    if (!cx->options.lists || value == NULL)
         return is_numbers(value);
     for (int32_t i = 0; i < value->n_item; i++)
-        if (!is_numbers(value->item[i]))
+        if (!is_tensor(value->item[i]))
             return false;
-    return true;
+    return value->kind != LOW_TENSOR || is_tensor(value);
 }
 
 static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err)

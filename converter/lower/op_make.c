@@ -186,7 +186,7 @@ static VfDtype cast_between(const VfLower *cx, VfDtype from, VfDtype to)
     return VF_UNDEFINED;
 }
 
-static VfStatus cast_once(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate,
+static VfStatus cast_once(VfLower *cx, VfLowValue *x, VfDtype to, VfkCastParams p,
                           VfLowValue **out, VfErr *err)
 {
     char name[48];
@@ -196,14 +196,15 @@ static VfStatus cast_once(VfLower *cx, VfLowValue *x, VfDtype to, int64_t satura
              vf_dtype_info(to)->name);
     VfDtype packed = vf_dtype_info(x->dtype)->bits < 8 ? x->dtype : to;
     size_t bytes = vf_dtype_bytes(packed, x->count);
-    VfkCastParams p = {(int64_t)x->count, saturate};
+    p.n = (int64_t)x->count;
     VfLowEmit emit = {.op = name, .params = &p, .n_in = 1, .n_out = 1, .in = &x, .out = out,
                       .units = vf_low_width(packed) == 0 ? (int64_t)bytes : p.n, .unit_cost = 0.7};
     return vf_low_emit(cx, &emit, err);
 }
 
-VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
-                        VfErr *err)
+/* `rule` without its n. */
+static VfStatus convert(VfLower *cx, VfLowValue *x, VfDtype to, VfkCastParams rule,
+                        VfLowValue **out, VfErr *err)
 {
     *out = x;
     if (x->dtype == to)
@@ -213,40 +214,53 @@ VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate
         if (via == VF_UNDEFINED)
             return vf_low_refuse(err, "no conversion from %s to %s", vf_dtype_info(x->dtype)->name,
                                  vf_dtype_info(to)->name);
-        VF_TRY(cast_once(cx, x, via, saturate, &x, err));
+        VF_TRY(cast_once(cx, x, via, rule, &x, err));
     }
-    return cast_once(cx, x, to, saturate, out, err);
+    return cast_once(cx, x, to, rule, out, err);
 }
 
-/* To f8e8m0 there is one rule: up, saturating. */
-static VfStatus check_e8m0(const VfLowCall *call, VfDtype to, int64_t saturate, VfErr *err)
+VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
+                        VfErr *err)
 {
-    if (to != VF_F8E8M0)
+    return convert(cx, x, to, (VfkCastParams){.saturate = saturate}, out, err);
+}
+
+/* Only to f8e8m0 there is a choice. */
+static VfStatus read_rounding(const VfLowCall *call, VfDtype to, VfkCastParams *rule, VfErr *err)
+{
+    static const char *const mode[] = {
+        [VFK_CAST_UP] = "up", [VFK_CAST_DOWN] = "down", [VFK_CAST_NEAREST] = "nearest"};
+    VfBytes given = vf_node_string(call->node, "round_mode");
+    rule->rounding = VFK_CAST_UP;
+    if (to != VF_F8E8M0 || given.size == 0)
         return VF_OK;
-    VfBytes mode = vf_node_string(call->node, "round_mode");
-    if (!vf_bytes_is_equal(mode, vf_bytes("up")))
-        return vf_low_refuse_word("round_mode", mode, err);
-    return saturate != 0 ? VF_OK : vf_low_refuse(err, "f8e8m0 without saturation");
+    for (size_t i = 0; i < sizeof mode / sizeof *mode; i++)
+        if (vf_bytes_is_equal(given, vf_bytes(mode[i]))) {
+            rule->rounding = (int64_t)i;
+            return VF_OK;
+        }
+    return vf_low_refuse_word("round_mode", given, err);
 }
 
 /* Cast and CastLike: the dtype is that of the result. */
 VfStatus vf_lower_cast(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfDtype to = call->fact[0].type.dtype;
-    int64_t saturate = call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1;
-    VF_TRY(check_e8m0(call, to, saturate, err));
-    if (to == VF_STRING)
-        return vf_low_refuse(err, "strings");
-    if (call->in[0]->dtype == VF_STRING)
-        return vf_low_parse_strings(cx, call, err);
+    VfkCastParams rule = {.saturate =
+                              call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1};
+    VF_TRY(read_rounding(call, to, &rule, err));
     VfLowValue *x = call->in[0];
+    if (x->dtype == VF_STRING && to != VF_STRING)
+        return vf_low_parse_strings(cx, call, err);
+    if (x->dtype != VF_STRING && to == VF_STRING)
+        return vf_low_print_strings(cx, call, err);
     /* A float becomes an integer first, of which a narrow type keeps the low bits. */
     if (vf_dtype_info(to)->bits < 8 && !vf_dtype_info(to)->is_float && x->dtype != to) {
         if (vf_dtype_info(x->dtype)->is_float)
             VF_TRY(vf_low_convert(cx, x, VF_I32, 1, &x, err));
         VF_TRY(vf_low_convert(cx, x, vf_dtype_info(to)->is_signed ? VF_I8 : VF_U8, 1, &x, err));
     }
-    return vf_low_convert(cx, x, to, saturate, &call->out[0], err);
+    return convert(cx, x, to, rule, &call->out[0], err);
 }
 
 /* Element i of the operand becomes element i of the result whatever it means. */

@@ -1,6 +1,9 @@
 /* Strings: only the plan knows them, so what is computed from them is computed as it is made. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <locale.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +100,103 @@ VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err)
         else if (!put_number(copy, text[i].size, tensor, data, i, locale))
             status = vf_fail(err, VF_INVALID, "node '%s': '%s' is no number",
                              vf_node_label(call->node), copy);
+    }
+    freelocale(locale);
+    return status == VF_OK ? vf_low_const(cx, tensor, &call->out[0], err) : status;
+}
+
+/* --- numbers as strings, as Python writes them: "3.0", "1e-05", "nan"; "True" --- */
+
+/* Digits of a positive number d.ddd 10^exponent, the fewest that read back as the same element. */
+typedef struct Digits {
+    int n, exponent;
+    char digit[20];
+} Digits;
+
+/* The locale decides what stands between the digits of `text`. */
+static void take_digits(const char *text, Digits *d)
+{
+    d->n = 0;
+    for (; *text != 'e'; text++)
+        if (isdigit((unsigned char)*text))
+            d->digit[d->n++] = *text;
+    d->exponent = (int)strtol(text + 1, NULL, 10);
+}
+
+static bool reads_back(const Digits *d, const VfTensor *of, size_t i, locale_t locale)
+{
+    char text[48];
+    uint64_t element[2] = {0};
+    snprintf(text, sizeof text, "%.1s.%.*se%d", d->digit, d->n - 1, d->digit + 1, d->exponent);
+    vf_tensor_put_double(element, of->dtype, 0, strtod_l(text, NULL, locale));
+    VfTensor read = *of;
+    read.data = element;
+    return vf_tensor_get_double(&read, 0) == fabs(vf_tensor_get_double(of, i));
+}
+
+static void find_digits(const VfTensor *of, size_t i, locale_t locale, Digits *d)
+{
+    for (int n = 0; n < 17; n++) {
+        char text[48];
+        snprintf(text, sizeof text, "%.*e", n, fabs(vf_tensor_get_double(of, i)));
+        take_digits(text, d);
+        if (reads_back(d, of, i, locale))
+            return;
+    }
+}
+
+static const char *digits_text(VfArena *arena, const Digits *d, const char *sign)
+{
+    if (d->exponent < -4 || d->exponent >= 16)
+        return vf_arena_printf(arena, "%s%.1s%s%.*se%c%02d", sign, d->digit, d->n > 1 ? "." : "",
+                               d->n - 1, d->digit + 1, d->exponent < 0 ? '-' : '+',
+                               abs(d->exponent));
+    if (d->exponent < 0)
+        return vf_arena_printf(arena, "%s0.%.*s%.*s", sign, -d->exponent - 1, "000", d->n,
+                               d->digit);
+    int whole = d->exponent + 1, missing = whole > d->n ? whole - d->n : 0;
+    const char *rest = whole < d->n ? d->digit + whole : "0";
+    return vf_arena_printf(arena, "%s%.*s%.*s.%.*s", sign, whole - missing, d->digit, missing,
+                           "0000000000000000", whole < d->n ? d->n - whole : 1, rest);
+}
+
+static const char *float_text(VfArena *arena, const VfTensor *of, size_t i, locale_t locale)
+{
+    Digits d = {0};
+    double x = vf_tensor_get_double(of, i);
+    const char *sign = signbit(x) ? "-" : "";
+    if (isnan(x))
+        return "nan";
+    if (isinf(x))
+        return x < 0 ? "-inf" : "inf";
+    find_digits(of, i, locale, &d);
+    return digits_text(arena, &d, sign);
+}
+
+static const char *element_text(VfArena *arena, const VfTensor *of, size_t i, locale_t locale)
+{
+    if (vf_dtype_info(of->dtype)->is_float)
+        return float_text(arena, of, i, locale);
+    int64_t number = vf_tensor_get_i64(of, i);
+    if (of->dtype == VF_BOOL)
+        return number != 0 ? "True" : "False";
+    return of->dtype == VF_U64 ? vf_arena_printf(arena, "%" PRIu64, (uint64_t)number)
+                               : vf_arena_printf(arena, "%" PRId64, number);
+}
+
+VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    VF_TRY(vf_low_need_known(call, call->in[0], err));
+    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    VF_TRY_ALLOC(locale, err);
+    VfStatus status = VF_OK;
+    for (size_t i = 0; i < tensor->count && status == VF_OK; i++) {
+        const char *text = element_text(cx->arena, call->in[0]->known, i, locale);
+        status = text == NULL ? vf_no_memory(err) : VF_OK;
+        ((VfBytes *)data)[i] = text == NULL ? (VfBytes){NULL, 0} : vf_bytes(text);
     }
     freelocale(locale);
     return status == VF_OK ? vf_low_const(cx, tensor, &call->out[0], err) : status;

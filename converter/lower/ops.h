@@ -22,6 +22,7 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
 /* Operands of strings: they are known when the plan is made, and so are the results. */
 VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* ONNX Gather. */
 VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
                             VfLowValue **out, VfErr *err);

@@ -231,6 +231,8 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
     VF_TRY(vf_low_infer(cx, call, err));
     bool is_done = false;
     VF_TRY(vf_low_take_known(cx, call, &is_done, err));
+    if (!is_done && (row->flags & LOW_MOVES) != 0 && vf_low_has_strings(call))
+        return vf_low_move_strings(cx, call, err);
     if (!is_done)
         VF_TRY(vf_low_fold(cx, call, &is_done, err));
     if (is_done)

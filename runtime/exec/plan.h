@@ -49,7 +49,8 @@ typedef struct VfPlanTensor {
     const int64_t *dims;
     size_t bytes;
     VfPlanRef ref;
-    const void *data; /* weights only: dtype-aligned, and 64-byte aligned if the plan owns it */
+    const void *data; /* weights: dtype-aligned, and 64-byte aligned if the plan owns it. Outputs of
+                       * strings: VfBytes, for only the plan knows strings. Else NULL */
     bool is_made;     /* weights only: decoded or computed, so it takes memory beside the file's */
 } VfPlanTensor;
 

@@ -16,17 +16,22 @@
  * it to infinity or NaN as ONNX's table says. Float to 4-bit and 2-bit integers: with `saturate`
  * nearest even and clamped, as QuantizeLinear wants it; without it toward zero and then the low
  * bits, which is what Cast does in ONNX's tests. To f4e2m1: nearest even, overflow and infinity
- * to +-6, NaN to -0. To f8e8m0: up to a power of two and saturating (ONNX's table, round_mode
- * `up`), NaN stays; of a negative number, which ONNX leaves undefined, the magnitude.
+ * to +-6, NaN to -0. To f8e8m0: the power of two that `rounding` says; with `saturate` what lies
+ * outside of its range becomes the nearest end, without it NaN; NaN stays; of a negative number,
+ * which ONNX leaves undefined, the magnitude.
  */
 #ifndef VFK_CAST_H
 #define VFK_CAST_H
 
 #include "runtime/kernels/kernel.h"
 
+/* Of what lies between two powers of two; NEAREST: from the middle on up. */
+typedef enum VfkCastRounding { VFK_CAST_UP, VFK_CAST_DOWN, VFK_CAST_NEAREST } VfkCastRounding;
+
 typedef struct VfkCastParams {
     int64_t n;        /* elements of the whole operand */
-    int64_t saturate; /* 8-bit floats (not f8e8m0) and narrow integers only, see above */
+    int64_t saturate; /* 8-bit floats and narrow integers only, see above */
+    int64_t rounding; /* VfkCastRounding; f8e8m0 only */
 } VfkCastParams;
 
 #endif

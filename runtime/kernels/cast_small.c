@@ -129,27 +129,33 @@ static uint32_t encode4(float x)
     return code | (vfk_bits(x) >> 28 & 8u);
 }
 
-/* f8e8m0: code c is 2^(c - 127), 255 is NaN; up to the next power, at most the largest. The
- * exponent field of an f32 is the code, but for 2^-127, an f32 without the leading one. */
-static uint8_t encode_e8m0(float x)
+/* f8e8m0: code c is 2^(c - 127), 255 is NaN. The exponent field of an f32 is the code, but for
+ * 2^-127, an f32 without the leading one. */
+static uint8_t encode_e8m0(float x, const VfkCastParams *params)
 {
-    const uint32_t magnitude = vfk_bits(x) & 0x7fffffffu;
-    if (x != x) {
+    const uint32_t magnitude = vfk_bits(x) & 0x7fffffffu, least = 0x400000u, most = 0x7f000000u;
+    if (x != x || (params->saturate == 0 && (magnitude < least || magnitude > most))) {
         return 0xff;
     }
-    if (magnitude <= 0x400000u) {
+    if (magnitude <= least) {
         return 0;
     }
-    const uint32_t code = (magnitude >> 23) + ((magnitude & 0x7fffffu) != 0);
+    const uint32_t middle = magnitude < 0x800000u ? 0x200000u : 0x400000u;
+    const uint32_t rest = magnitude < 0x800000u ? magnitude - least : magnitude & 0x7fffffu;
+    const int is_up = params->rounding == VFK_CAST_UP        ? rest > 0
+                      : params->rounding == VFK_CAST_NEAREST ? rest >= middle
+                                                             : 0;
+    const uint32_t code = (magnitude >> 23) + (is_up ? 1u : 0u);
     return (uint8_t)(code > 0xfeu ? 0xfeu : code);
 }
 
 void VFK_FN(cast_f32, f8e8m0)(const VfkArgs *args)
 {
+    const VfkCastParams *params = args->params;
     const float *x = args->in[0];
     uint8_t *y = args->out[0];
     for (int64_t i = args->begin; i < args->end; i++) {
-        y[i] = encode_e8m0(x[i]);
+        y[i] = encode_e8m0(x[i], params);
     }
 }
 

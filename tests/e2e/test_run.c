@@ -8,6 +8,7 @@
 #include "converter/onnx/tensor_file.h"
 #include "runtime/base/intern.h"
 #include "tests/support/tool_case.h"
+#include "tests/support/vft_file.h"
 
 #define MODEL "%mnist/mnist_softmax_ln_op17.onnx"
 
@@ -102,6 +103,32 @@ START_TEST(intermediates_are_saved)
 }
 END_TEST
 
+/* Strings come out as what another model reads; as numpy arrays they are refused. */
+START_TEST(strings_go_from_model_to_model)
+{
+    vf_vft_file(vf_tool_path(folder, "@turn.onnx"),
+                "graph g (x: string[2]) -> (y: string[2]) {\n"
+                "    i = const i64[2] {1, 0}\n    y = Gather(x, i)\n}\n");
+    vf_vft_file(vf_tool_path(folder, "@make.onnx"),
+                "graph g () -> (x: string[2]) {\n"
+                "    n = const f32[2] {2.5, -7}\n    x = Cast(n) {to=8}\n}\n");
+    vf_vft_file(vf_tool_path(folder, "@read.onnx"),
+                "graph g (y: string[2]) -> (z: f32[2]) {\n"
+                "    z = Cast(y) {to=1}\n}\n");
+    expect(0, "run @make.onnx --output-dir @made --output-format pb");
+    expect(0, "run @turn.onnx -i x=@made/output_0.pb --output-dir @turned");
+    expect(0, "run @read.onnx -i y=@turned/output_0.pb --outputs @z.npz");
+    VfNamedArray *z;
+    size_t n;
+    ck_assert_int_eq(vf_npz_read(arena, vf_tool_path(folder, "@z.npz"), &z, &n, &err), VF_OK);
+    ck_assert_mem_eq(z->array.data, ((float[]){-7, 2.5f}), 2 * sizeof(float));
+    expect(4, "run @make.onnx --outputs @x.npz");
+    expect(4, "run @make.onnx --output-dir @npy --output-format npy");
+    expect(4, "emit-c @make.onnx -o @c");
+    expect(4, "compare @make.onnx @make.onnx --random 1");
+}
+END_TEST
+
 START_TEST(wrong_data_is_refused)
 {
     expect(3, "run " MODEL " -i image=@in.raw:f32[3,1,28,28]");
@@ -133,6 +160,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, all_ways_out_agree);
     tcase_add_test(tests, test_data_folders_are_read_and_written);
     tcase_add_test(tests, intermediates_are_saved);
+    tcase_add_test(tests, strings_go_from_model_to_model);
     tcase_add_test(tests, wrong_data_is_refused);
     tcase_add_test(tests, a_failed_delivery_leaves_nothing);
     suite_add_tcase(suite, tests);

@@ -7,12 +7,12 @@
 #include "tests/kernels/kernel_case.h"
 
 /* Cast `n` elements; the result must be `want`, byte for byte. */
-static void expect_with(int saturate, const char *name, const void *x, int64_t n,
-                        const void *want, size_t bytes)
+static void expect_by(VfkCastParams params, const char *name, const void *x, int64_t n,
+                      const void *want, size_t bytes)
 {
     int each = strstr(name, "u4") || strstr(name, "i4") || strstr(name, "f4") ? 2 : 1;
     each = strstr(name, "u2") || strstr(name, "i2") ? 4 : each;
-    VfkCastParams params = {n, saturate};
+    params.n = n;
     Case c = {name, &params, {x}, {bytes}, (n + each - 1) / each, 0};
     void *out[CASE_MAX_OUT];
     case_run(&c, out);
@@ -21,6 +21,12 @@ static void expect_with(int saturate, const char *name, const void *x, int64_t n
                       i);
     }
     case_free(out);
+}
+
+static void expect_with(int saturate, const char *name, const void *x, int64_t n,
+                        const void *want, size_t bytes)
+{
+    expect_by((VfkCastParams){.saturate = saturate}, name, x, n, want, bytes);
 }
 
 static void expect(const char *name, const void *x, int64_t n, const void *want, size_t bytes)
@@ -217,6 +223,31 @@ START_TEST(test_f8e8m0)
 }
 END_TEST
 
+static const struct {
+    VfkCastParams rule;
+    uint8_t code[12];
+} e8m0_table[] = {
+    {{.saturate = 1, .rounding = VFK_CAST_UP}, {0, 0, 0, 1, 1, 127, 128, 128, 128, 254, 254, 255}},
+    {{.saturate = 1, .rounding = VFK_CAST_DOWN},
+     {0, 0, 0, 0, 0, 127, 127, 127, 127, 254, 254, 255}},
+    {{.saturate = 1, .rounding = VFK_CAST_NEAREST},
+     {0, 0, 0, 0, 1, 127, 127, 128, 128, 254, 254, 255}},
+    {{.saturate = 0, .rounding = VFK_CAST_UP},
+     {255, 255, 0, 1, 1, 127, 128, 128, 128, 255, 255, 255}},
+    {{.saturate = 0, .rounding = VFK_CAST_DOWN},
+     {255, 255, 0, 0, 0, 127, 127, 127, 127, 255, 255, 255}},
+    {{.saturate = 0, .rounding = VFK_CAST_NEAREST},
+     {255, 255, 0, 0, 1, 127, 127, 128, 128, 255, 255, 255}},
+};
+
+START_TEST(test_f8e8m0_rules)
+{
+    float x[] = {0, 0x1p-128f, 0x1p-127f, 0x1.4p-127f, 0x1.8p-127f, 1, 0x1.7ffffep0f, 0x1.8p0f,
+                 0x1.8p0f, 0x1.1p127f, INFINITY, NAN};
+    expect_by(e8m0_table[_i].rule, "cast_f32_f8e8m0", x, 12, e8m0_table[_i].code, 12);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("kernels/cast");
@@ -229,6 +260,8 @@ static Suite *make_suite(void)
     case_add(suite, "2 bit", test_2_bit, 1);
     case_add(suite, "f4e2m1", test_f4e2m1, 1);
     case_add(suite, "f8e8m0", test_f8e8m0, 1);
+    case_add(suite, "f8e8m0 rules", test_f8e8m0_rules,
+             (int)(sizeof e8m0_table / sizeof *e8m0_table));
     return suite;
 }
 

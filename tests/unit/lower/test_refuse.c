@@ -53,6 +53,27 @@ static const Refusal refusal_table[] = {
      "        u = Neg(s)\n"
      "    }}\n"
      "}\n"},
+    {"node 'n0': strings with reduction 'add'",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"
+     "    u = Constant() {value_strings=[\"c\"]}\n"
+     "    i = const i64[1, 1] {1}\n"
+     "    r = ScatterND(s, i, u) {reduction=\"add\"} @n0\n"
+     "    y = Equal(r, s)\n"
+     "}\n"},
+    {"node 'n0': operand 1 is not known when the plan is made",
+     "graph g (i: i64[1] = i64[1] {1}) -> (y) {\n"
+     "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"
+     "    r = Gather(s, i) @n0\n"
+     "    y = Equal(r, s)\n"
+     "}\n"},
+    {"node 'n0': more than 524288 strings",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"
+     "    d = const i64[2] {1000000, 2}\n"
+     "    r = Expand(s, d) @n0\n"
+     "    y = Equal(r, s)\n"
+     "}\n"},
     {"operand 2 is not known when the plan is made",
      "graph g (x: f32[2] = f32[2] {1, 2}, t: bool[] = bool[] {true}) -> (y: f32[2]) {\n"
      "    r = const f32[] {0.5}\n"

@@ -1,0 +1,64 @@
+/* Strings are computed when the plan is made: operators that move them, and numbers as strings.
+ * Only whether the strings are the wanted ones is seen in the run.
+ */
+#include "tests/unit/lower/table_case.h"
+
+#define STRINGS(name, ...) "    " name " = Constant() {value_strings=[" #__VA_ARGS__ "]}\n"
+#define ALL(n, nodes, ...)                                                                   \
+    "graph g (x: f32[1] = f32[1] {0}) -> (y: bool[" n "]) {\n"                               \
+    "    want_y = const bool[" n "] {" __VA_ARGS__ "}\n" nodes "    y = Equal(r, w)\n}\n"
+
+/* What is tested, the model. */
+static const char *const case_table[][2] = {
+    {"gathered",
+     ALL("2", STRINGS("s", "a", "b", "c") STRINGS("w", "c", "a")
+         "    i = const i64[2] {2, 0}\n    r = Gather(s, i)\n", "true, true")},
+    {"joined, and one is not the wanted one",
+     ALL("3", STRINGS("s", "a") STRINGS("t", "b", "c") STRINGS("w", "a", "x", "c")
+         "    r = Concat(s, t) {axis=0}\n", "true, false, true")},
+    {"turned and cut",
+     ALL("2", STRINGS("s", "a", "b", "c", "d") STRINGS("w", "b", "d")
+         "    d = const i64[2] {2, 2}\n    one = const i64[1] {1}\n    two = const i64[1] {2}\n"
+         "    m = Reshape(s, d)\n    t = Transpose(m)\n    u = Slice(t, one, two)\n"
+         "    r = Reshape(u, two)\n", "true, true")},
+    {"filled with empty ones",
+     ALL("3", STRINGS("s", "a", "b") STRINGS("w", "a", "b", "")
+         "    p = const i64[2] {0, 1}\n    r = Pad(s, p)\n", "true, true, true")},
+    {"filled with a given one",
+     ALL("3", STRINGS("s", "a", "b") STRINGS("w", "z", "a", "b")
+         "    p = const i64[2] {1, 0}\n    z = Constant() {value_string=\"z\"}\n"
+         "    r = Pad(s, p, z)\n", "true, true, true")},
+    {"chosen",
+     ALL("2", STRINGS("s", "a", "b") STRINGS("t", "c") STRINGS("w", "a", "c")
+         "    c = const bool[2] {true, false}\n    r = Where(c, s, t)\n", "true, true")},
+    {"put in their places",
+     ALL("3", STRINGS("s", "a", "b", "c") STRINGS("t", "z") STRINGS("w", "a", "z", "c")
+         "    i = const i64[1, 1] {1}\n    r = ScatterND(s, i, t)\n", "true, true, true")},
+    {"on and off",
+     ALL("3", STRINGS("s", "off", "on") STRINGS("w", "off", "on", "off")
+         "    i = const i64[] {1}\n    n = const i64[] {3}\n    r = OneHot(i, n, s)\n",
+         "true, true, true")},
+    {"the nearest",
+     ALL("4", STRINGS("s", "a", "b") STRINGS("w", "a", "a", "b", "b")
+         "    f = const f32[1] {2}\n    r = Resize(s, _, f) {mode=\"nearest\"}\n",
+         "true, true, true, true")},
+    {"floats",
+     ALL("8", "    v = const f32[8] {3, -0.1, 1e20, 1.5e-5, 0.0001, 123456.5, nan, -inf}\n"
+         STRINGS("w", "3.0", "-0.1", "1e+20", "1.5e-05", "0.0001", "123456.5", "nan", "-inf")
+         "    r = Cast(v) {to=8}\n", "true, true, true, true, true, true, true, true")},
+    {"the shortest of a small type",
+     ALL("2", "    v = const f16[2] {0.1, 65504}\n" STRINGS("w", "0.1", "65500.0")
+         "    r = Cast(v) {to=8}\n", "true, true")},
+    {"doubles",
+     ALL("3", "    v = const f64[3] {0.1, 1e16, 0.30000000000000004}\n"
+         STRINGS("w", "0.1", "1e+16", "0.30000000000000004") "    r = Cast(v) {to=8}\n",
+         "true, true, true")},
+    {"integers",
+     ALL("2", "    v = const i64[2] {-9223372036854775808, 7}\n"
+         STRINGS("w", "-9223372036854775808", "7") "    r = Cast(v) {to=8}\n", "true, true")},
+    {"truth",
+     ALL("2", "    v = const bool[2] {true, false}\n" STRINGS("w", "True", "False")
+         "    r = Cast(v) {to=8}\n", "true, true")},
+};
+
+CASE_TABLE_MAIN("lower/strings")

@@ -85,9 +85,10 @@ static VfStatus bind_all(const VfGraph *graph, const VitfoldData *in, bool with_
     return VF_OK;
 }
 
+/* All but the first, which the error tells. */
 static void log_unsupported(const VitfoldModel *model, const VfUnsupported *unsupported)
 {
-    for (int32_t i = 0; i < unsupported->n; i++)
+    for (int32_t i = 1; i < unsupported->n; i++)
         vf_log(&model->log, VF_LOG_ERROR, "%s", unsupported->text[i]);
 }
 

@@ -150,7 +150,7 @@ static VfStatus open_plain(VfArena *scratch, const char *folder, const char *loc
         return VF_OK;
     /* O_DIRECTORY with O_NOFOLLOW calls a link to a folder no folder. */
     if (errno == ELOOP || errno == ENOTDIR)
-        return refuse(err, location, "it leads through a symbolic link");
+        return refuse(err, location, "it leads through a symbolic link (--allow-linked-data)");
     if (errno == ENXIO)
         return refuse(err, location, "it is not a regular file");
     return vf_fail(err, VF_IO, "cannot open '%s' in '%s': %s", location, folder, strerror(errno));

@@ -2,25 +2,36 @@
 
 enum { MIN_IR = 3, MAX_IR = 13 };
 
+/* Version 0 stands in files beside domains of which no operator is used. */
+static VfStatus check_opset(VfReader *reader, const Onnx__OperatorSetIdProto *proto,
+                            VfBytes domain)
+{
+    if (proto->version >= (domain.size == 0 ? 1 : 0))
+        return VF_OK;
+    return vf_reader_fault(reader, VF_INVALID, "opset version %lld of domain '%s'",
+                           (long long)proto->version, vf_reader_show(reader, proto->domain));
+}
+
+/* A domain may be imported again: the highest version counts. */
 static VfStatus read_opsets(VfReader *reader, size_t n, Onnx__OperatorSetIdProto **proto,
-                            const VfOpset **out)
+                            const VfOpset **out, int32_t *n_out)
 {
     VfOpset *opset = VF_NEW_ARRAY(reader->arena, VfOpset, n);
     VfIntern *seen = vf_intern_new(reader->scratch);
     if (opset == NULL || seen == NULL)
         return vf_no_memory(reader->err);
     for (size_t i = 0; i < n; i++) {
-        const char *name = vf_reader_show(reader, proto[i]->domain);
-        VF_TRY(vf_reader_domain(reader, proto[i]->domain, &opset[i].domain));
-        opset[i].version = proto[i]->version;
-        if (proto[i]->version < 1)
-            VF_TRY(vf_reader_fault(reader, VF_INVALID, "opset version %lld of domain '%s'",
-                                   (long long)proto[i]->version, name));
-        if (vf_intern_find(seen, opset[i].domain) >= 0)
-            VF_TRY(vf_reader_fault(reader, VF_INVALID, "domain '%s' is imported twice", name));
-        VF_TRY(vf_intern_add(seen, opset[i].domain, NULL, reader->err));
+        VfBytes domain;
+        int32_t id;
+        VF_TRY(vf_reader_domain(reader, proto[i]->domain, &domain));
+        VF_TRY(check_opset(reader, proto[i], domain));
+        VF_TRY(vf_intern_add(seen, domain, &id, reader->err));
+        opset[id].domain = domain;
+        if (opset[id].version < proto[i]->version)
+            opset[id].version = proto[i]->version;
     }
     *out = opset;
+    *n_out = vf_intern_count(seen);
     return VF_OK;
 }
 
@@ -59,8 +70,8 @@ static VfStatus read_function(VfReader *reader, VfFunction *function,
     VF_TRY(vf_reader_copy(reader, proto->doc_string, &function->doc));
     VF_TRY(vf_reader_metas(reader, proto->n_metadata_props, proto->metadata_props,
                            &function->meta));
-    VF_TRY(read_opsets(reader, proto->n_opset_import, proto->opset_import, &function->opset));
-    function->n_opset = (int32_t)proto->n_opset_import;
+    VF_TRY(read_opsets(reader, proto->n_opset_import, proto->opset_import, &function->opset,
+                       &function->n_opset));
     VF_TRY(read_attr_names(reader, proto, function));
     VF_TRY(vf_read_attrs(reader, function->body, NULL, owner, proto->n_attribute_proto,
                          proto->attribute_proto, &function->first_attr_default));
@@ -95,8 +106,8 @@ static VfStatus read_about(VfReader *reader, const Onnx__ModelProto *proto)
     VF_TRY(vf_reader_copy(reader, proto->domain, &model->domain));
     VF_TRY(vf_reader_copy(reader, proto->doc_string, &model->doc));
     VF_TRY(vf_reader_metas(reader, proto->n_metadata_props, proto->metadata_props, &model->meta));
-    VF_TRY(read_opsets(reader, proto->n_opset_import, proto->opset_import, &model->opset));
-    model->n_opset = (int32_t)proto->n_opset_import;
+    VF_TRY(read_opsets(reader, proto->n_opset_import, proto->opset_import, &model->opset,
+                       &model->n_opset));
     return vf_reader_raw(reader, &proto->base, 0, &model->raw);
 }
 

@@ -178,6 +178,30 @@ START_TEST(test_faults)
 }
 END_TEST
 
+/* Of a domain that is imported again the highest version counts; 0 may stand beside a domain. */
+START_TEST(test_opset_imported_twice)
+{
+    static const GraphCase graph = {"x", "y", "Relu x>y", NULL, NULL, 0, 13};
+    VfArena *arena = vf_arena_new();
+    VfModel *model;
+    VfErr err = {VF_OK, ""};
+    VfEmit emit;
+    VfBytes more = {NULL, 0}, bytes = make_model(arena, &graph, (VfBytes){NULL, 0});
+    vf_emit_init(&emit, arena);
+    vf_emit_fields(&emit, bytes.data, bytes.size);
+    emit_opset(&emit, "my.domain", 0);
+    emit_opset(&emit, "ai.onnx", 18);
+    emit_opset(&emit, "", 11);
+    vf_emit_flatten(&emit, arena, &more, NULL);
+    VfStatus status = vf_onnx_import_memory(more.data, more.size, "m", NULL, NULL, &model, &err);
+    ck_assert_msg(status == VF_OK, "%s", err.text);
+    ck_assert_int_eq(model->n_opset, 2);
+    ck_assert_int_eq(vf_graph_opset(model->graph, vf_bytes("")), 18);
+    vf_model_free(model);
+    vf_arena_free(arena);
+}
+END_TEST
+
 /* All of them are found in one run, and nothing that follows from them. */
 START_TEST(test_check)
 {
@@ -385,6 +409,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_attributes);
     tcase_add_loop_test(tcase, test_initializers_as_inputs, 0, 2);
     tcase_add_loop_test(tcase, test_faults, 0, (int)(sizeof bad / sizeof bad[0]));
+    tcase_add_test(tcase, test_opset_imported_twice);
     tcase_add_test(tcase, test_check);
     tcase_add_test(tcase, test_check_kinds);
     tcase_add_test(tcase, test_sparse);

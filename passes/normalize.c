@@ -1,11 +1,17 @@
 /* normalize: one spelling for what can be spelled in many ways.
  *
- * Before    calls of functions, If with a constant condition, Identity, Dropout, Casts and views
- * that change nothing, chains of Transposes, Reshapes and Casts, sequences taken apart again After
- * the plain nodes, as few as say the same Why valid each rule moves, drops or renames elements; no
- * arithmetic is touched Requires  inferred types Exactness same bits Source    ONNX operator
- * documents Limits    Dropout in training mode stays; shapes with two unknown axes keep their
- * computed targets; transposes and reshapes whose intermediate value is read elsewhere stay
+ * Before     calls of functions, If with a constant condition, Identity, Dropout, Casts and views
+ *            that change nothing, chains of Transposes, Reshapes and Casts, sequences taken apart
+ *            again
+ * After      the plain nodes, as few as say the same
+ * Why valid  each rule moves, drops or renames elements; no arithmetic is touched
+ * Requires   inferred types
+ * Exactness  same bits
+ * Source     ONNX operator documents
+ * Limits     Dropout in training mode stays; shapes with two unknown axes keep their computed
+ *            targets; transposes and reshapes whose intermediate value is read elsewhere stay;
+ *            a function that with all it calls is more than 64 times the nodes of all functions
+ *            (and 4,096) stays a call
  */
 #include "passes/normalize/rule.h"
 

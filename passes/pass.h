@@ -49,6 +49,7 @@ typedef struct VfPassCx {
     VfModel *model;
     VfJournal *journal;
     VfArena *arena;      /* reset after the pass */
+    void *own;           /* what the pass keeps for itself, in `arena`; NULL at its start */
     const void *options; /* the pass's option struct, filled from its table */
     VfSites sites;
     const VfEvaluator *evaluator; /* computes nodes with constant operands; NULL: cannot */

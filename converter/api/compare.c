@@ -96,9 +96,14 @@ static VfStatus compare_one(VfArena *arena, const VitfoldData *got, const Vitfol
                             const VfNamedArray *want, const VfJudge *judge, VfMoved *moved,
                             VfErr *err)
 {
+    const VfArray *again = noise == NULL ? NULL : vf_data_find(noise, want->name);
     VF_TRY(vf_moved_measure(arena, vf_data_find(got, want->name),
-                            noise == NULL ? NULL : vf_data_find(noise, want->name), want, moved,
-                            err));
+                            judge->has_got_noise ? NULL : again, want, moved, err));
+    if (judge->has_got_noise && moved->fault == NULL && again != NULL &&
+        is_same_type(again, moved->got)) {
+        moved->has_noise = true;
+        VF_TRY(measure(again, moved->got, &moved->noise, err));
+    }
     if (moved->fault == NULL)
         return judge_moved(judge, moved, err);
     moved->is_bad = judge->strictness != VF_STRICT_NONE;

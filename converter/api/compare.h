@@ -23,6 +23,7 @@ typedef struct VfJudge {
     double rtol, atol;
     const char *const *limit; /* "OUTPUT=RTOL,ATOL" */
     size_t n_limit;
+    bool has_got_noise; /* noise is `got` computed another way, not `want` */
 } VfJudge;
 
 /* One tensor of both sides. */
@@ -32,7 +33,7 @@ typedef struct VfMoved {
     const char *fault;         /* why they cannot be compared, or NULL */
     VfDistance distance;
     bool has_noise;
-    VfDistance noise; /* of `want` from its own value computed another way */
+    VfDistance noise; /* of `want`, or `got`, from its own value computed another way */
     bool is_bad;      /* beyond the limits of a judge */
 } VfMoved;
 
@@ -64,8 +65,8 @@ VfStatus vf_run_reference(const VitfoldModel *model, const VitfoldData *in,
                           VitfoldRunOptions options, VitfoldData **out, VfErr *err);
 
 /* Compare `got` with the reference `want` tensor by tensor: rows of `key` and of a table. `noise`
- * (may be NULL) are the values of `want` computed another way: the distance that means nothing.
- * `*n_differ` counts those beyond the judge's limits. */
+ * (may be NULL) are the values of `want` (VfJudge: or `got`) computed another way: the distance
+ * that means nothing. `*n_differ` counts those beyond the judge's limits. */
 VfStatus vf_compare_data(const VitfoldData *got, const VitfoldData *want, const VitfoldData *noise,
                          const VfJudge *judge, const char *key, VitfoldReport *report,
                          size_t *n_differ, VfErr *err);

@@ -98,11 +98,12 @@ static VfStatus finish(VitfoldReport *report, size_t n_differ, VfErr *err)
     return vf_fail(err, VF_DIFFERS, "%zu outputs differ by more than they may", n_differ);
 }
 
-static VfJudge judge_of(const VitfoldCompareOptions *options)
+static VfJudge judge_of(const VitfoldCompareOptions *options, bool is_expected)
 {
     VfJudge judge = {.rtol = options->rtol, .atol = options->atol, .limit = options->limit,
                      .n_limit = options->n_limit};
     bool has_limits = options->rtol > 0 || options->atol > 0 || options->n_limit > 0;
+    judge.has_got_noise = is_expected;
     judge.strictness = options->report_only ? VF_STRICT_NONE
                        : options->exact     ? VF_STRICT_BITS
                        : has_limits         ? VF_STRICT_LIMITS
@@ -115,7 +116,7 @@ static VfStatus compare(const VitfoldModel *a, const VitfoldModel *b, const Vitf
                         Sides *sides, VitfoldReport *report, VfErr *err)
 {
     VitfoldRunOptions run = options->run;
-    VfJudge judge = judge_of(options);
+    VfJudge judge = judge_of(options, expected != NULL);
     size_t n_differ = 0;
     run.save_all = options->per_node && b != NULL;
     vf_json_string(&report->json, "a", a->path);

@@ -320,6 +320,8 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
     VF_TRY(vf_low_open_node(cx, node, err));
     VfErr why = {0};
     VfStatus status = lower_call(cx, &call, &why);
+    if (status == VF_UNSUPPORTED && cx->n_visit > MAX_VISIT)
+        return vf_fail(err, status, "%s", why.text); /* once, not for all that calls it */
     if (status == VF_UNSUPPORTED) {
         vf_low_blame(&call, err, why.text);
         if (cx->is_inner)
@@ -362,9 +364,8 @@ static VfStatus walk_node(VfLower *cx, const VfNode *node, VfErr *err)
     VfLowValue **out = list + node->n_in;
     if (++cx->n_visit > MAX_VISIT)
         return vf_fail(err, VF_UNSUPPORTED,
-                       "more than %d nodes to execute: loops or functions that "
-                       "multiply",
-                       MAX_VISIT);
+                       "node '%s': more than %d nodes to execute: loops or functions that multiply",
+                       vf_node_label(node), MAX_VISIT);
     if (cx->is_done[node->id]) {
         cx->is_done[node->id] = false;
         return VF_OK;

@@ -3,9 +3,73 @@
 #include "passes/ir/attr_default.h"
 #include "passes/normalize/copy.h"
 
-/* Functions that call functions can make a small file very large: nodes are made up to this many.
+/* Functions that call functions can make a small file very large. One is inlined if with all it
+ * calls it is at most so many times the nodes of all functions, or this many; and only while the
+ * model has fewer than MODEL_MAX.
  */
-enum { NODE_MAX = 1 << 18 };
+enum { CALL_TIMES = 64, CALL_MAX = 1 << 12, MODEL_MAX = 1 << 17, DEPTH_MAX = 64 };
+static const int64_t endless = INT64_C(1) << 40;
+
+/* How many nodes functions are with all that they call, by the number of the function. */
+typedef struct Expansion {
+    int64_t *size; /* 0: not counted yet */
+    int64_t most;
+} Expansion;
+
+static int64_t graph_size(Expansion *e, const VfGraph *graph, int depth);
+
+static int64_t function_size(Expansion *e, const VfFunction *function, int depth)
+{
+    if (depth > DEPTH_MAX)
+        return endless;
+    int64_t *size = &e->size[function->id];
+    if (*size == 0)
+        *size = 1 + graph_size(e, function->body, depth + 1);
+    return *size;
+}
+
+static int64_t graph_size(Expansion *e, const VfGraph *graph, int depth)
+{
+    int64_t size = 0;
+    const VfNode *node = graph->first_node;
+    for (; node != NULL && size < endless; node = node->next) {
+        const VfFunction *function = vf_node_function(node);
+        size += function != NULL ? function_size(e, function, depth) : 1;
+        for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
+            if (attr->type == VF_ATTR_GRAPH && attr->graph != NULL)
+                size += graph_size(e, attr->graph, depth);
+    }
+    return size < endless ? size : endless;
+}
+
+static VfStatus begin_expansion(VfPassCx *cx, Expansion **out, VfErr *err)
+{
+    Expansion *e = cx->own;
+    *out = e;
+    if (e != NULL)
+        return VF_OK;
+    e = VF_NEW(cx->arena, Expansion);
+    VF_TRY_ALLOC(e, err);
+    size_t n = 0;
+    const VfFunction *function = cx->model->first_function;
+    for (; function != NULL; function = function->next) {
+        n = (size_t)function->id >= n ? (size_t)function->id + 1 : n;
+        e->most += (int64_t)function->body->n_node * CALL_TIMES;
+    }
+    e->size = VF_NEW_ARRAY(cx->arena, int64_t, n);
+    VF_TRY_ALLOC(e->size, err);
+    e->most = e->most > CALL_MAX ? e->most : CALL_MAX;
+    cx->own = *out = e;
+    return VF_OK;
+}
+
+static VfStatus is_too_large(VfPassCx *cx, const VfFunction *function, bool *too_large, VfErr *err)
+{
+    Expansion *e;
+    VF_TRY(begin_expansion(cx, &e, err));
+    *too_large = cx->model->n_node_id > MODEL_MAX || function_size(e, function, 0) > e->most;
+    return VF_OK;
+}
 
 static bool is_read(const VfNode *node)
 {
@@ -95,8 +159,12 @@ VfStatus vf_normalize_inline_function(VfPassCx *cx, VfNode *node, const char *ru
     VfFunction *function = vf_node_function(node);
     VfCopy copy = {.cx = cx, .call = node, .function = function, .err = err};
     VfCopyScope scope;
+    bool too_large;
     if (function == NULL || !is_read(node) || is_in_function(node->graph) ||
-        cx->model->n_node_id > NODE_MAX || !has_same_opsets(node, function->body))
+        !has_same_opsets(node, function->body))
+        return VF_OK;
+    VF_TRY(is_too_large(cx, function, &too_large, err));
+    if (too_large)
         return VF_OK;
     VF_TRY(vf_copy_scope_init(&copy, &scope, function->body, NULL));
     for (int32_t i = 0; i < function->body->n_input; i++) {

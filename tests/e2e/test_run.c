@@ -129,6 +129,26 @@ START_TEST(strings_go_from_model_to_model)
 }
 END_TEST
 
+/* What the expectation is off by is not counted as noise of the model. */
+START_TEST(an_expectation_is_off)
+{
+    static const int64_t dims[] = {4};
+    float x[] = {1, 2, 3, 4}, want[] = {-1, -2, -3, -4.0002f};
+    VfNamedArray in = {.name = vf_bytes("x")}, out = {.name = vf_bytes("y")};
+    vf_vft_file(vf_tool_path(folder, "@neg.onnx"),
+                "graph g (x: f32[4]) -> (y: f32[4]) { y = Neg(x) }\n");
+    ck_assert_int_eq(vf_array_init(&in.array, arena, VF_F32, 1, dims, x, &err), VF_OK);
+    ck_assert_int_eq(vf_array_init(&out.array, arena, VF_F32, 1, dims, want, &err), VF_OK);
+    ck_assert_int_eq(vf_npz_write(vf_tool_path(folder, "@x.npz"), &in, 1, &err), VF_OK);
+    ck_assert_int_eq(vf_npz_write(vf_tool_path(folder, "@y.npz"), &out, 1, &err), VF_OK);
+    json_t *document = document_of("compare @neg.onnx --inputs @x.npz --expect @y.npz --json");
+    json_t *row = json_array_get(json_object_get(document, "outputs"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), "close");
+    ck_assert(json_number_value(json_object_get(row, "noise_max_abs")) == 0);
+    json_decref(document);
+}
+END_TEST
+
 START_TEST(wrong_data_is_refused)
 {
     expect(3, "run " MODEL " -i image=@in.raw:f32[3,1,28,28]");
@@ -161,6 +181,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, test_data_folders_are_read_and_written);
     tcase_add_test(tests, intermediates_are_saved);
     tcase_add_test(tests, strings_go_from_model_to_model);
+    tcase_add_test(tests, an_expectation_is_off);
     tcase_add_test(tests, wrong_data_is_refused);
     tcase_add_test(tests, a_failed_delivery_leaves_nothing);
     suite_add_tcase(suite, tests);

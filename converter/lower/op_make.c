@@ -96,6 +96,9 @@ VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
     default:
         break;
     }
+    if (tensor == NULL && attr->type == VF_ATTR_SPARSE_TENSOR)
+        return vf_low_refuse(err, "a sparse tensor of strings, of elements below a byte, or of too "
+                             "many elements");
     if (tensor == NULL)
         return vf_low_refuse_word("attribute", attr->name, err);
     return vf_low_const(cx, tensor, &call->out[0], err);

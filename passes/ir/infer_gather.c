@@ -187,10 +187,19 @@ VfStatus vf_infer_unique(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* images x boxes x 4 and images x classes x boxes. */
 VfStatus vf_infer_non_max_suppression(const VfInferCx *cx)
 {
-    VfDim *dims = vf_infer_new_dims(cx, 2);
+    VfDim unused, *dims = vf_infer_new_dims(cx, 2);
     VF_TRY_ALLOC(dims, cx->err);
+    VF_TRY(vf_infer_need_rank(cx, 0, 3, 3));
+    VF_TRY(vf_infer_need_rank(cx, 1, 3, 3));
+    VF_TRY(vf_infer_unify(cx, vf_infer_dim_of(cx, 0, 0), vf_infer_dim_of(cx, 1, 0),
+                          "boxes and scores are of other images", &unused));
+    VF_TRY(vf_infer_unify(cx, vf_infer_dim_of(cx, 0, 1), vf_infer_dim_of(cx, 1, 2),
+                          "boxes and scores differ in number", &unused));
+    VF_TRY(vf_infer_unify(cx, vf_infer_dim_of(cx, 0, 2), vf_dim(4), "boxes are of 4 numbers",
+                          &unused));
     dims[1] = vf_dim(3);
     vf_infer_set(cx, 0, VF_I64, 2, dims);
     return VF_OK;

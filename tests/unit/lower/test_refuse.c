@@ -79,6 +79,16 @@ static const Refusal refusal_table[] = {
      "    r = const f32[] {0.5}\n"
      "    y = Dropout(x, r, t)\n"
      "}\n"},
+    {"operand 0 is not known when the plan is made",
+     "graph g (x: f32[1, 1, 4] = f32[1, 1, 4] iota) -> (y) {\n"
+     "    s = const f32[1, 1, 1] {1}\n"
+     "    y = NonMaxSuppression(x, s)\n"
+     "}\n"},
+    {"center_point_box 2",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"
+     "    y = NonMaxSuppression(b, s) {center_point_box=2}\n"
+     "}\n"},
 };
 
 START_TEST(says_what_is_not_supported)
@@ -113,6 +123,14 @@ static const Refusal invalid_table[] = {
      "model opset=9\ngraph g (x: f32[2] = f32[2] iota) -> (y, z) { y, z = TopK(x) @n0 }\n"},
     {"node 'n0': MaxPool lacks attribute 'kernel_shape'",
      "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) { y = MaxPool(x) @n0 }\n"},
+    {"node 'n0': an iou_threshold of 1.5",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"
+     "    t = const f32[] {1.5}\n    y = NonMaxSuppression(b, s, _, t) @n0\n}\n"},
+    {"node 'n0': operand 2 has 2 elements",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"
+     "    n = const i64[2] {1, 2}\n    y = NonMaxSuppression(b, s, n) @n0\n}\n"},
     {"node 'n0': ConcatFromSequence lacks attribute 'axis'",
      "graph g (x: f32[2] = f32[2] iota) -> (y) {\n"
      "    s = SequenceConstruct(x)\n    y = ConcatFromSequence(s) @n0\n}\n"},

@@ -194,6 +194,38 @@ static const char *const case_table[][2] = {
      "    d = EyeLike(h)\n"
      "    k = ArgMax(n) {axis=2}\n"
      "}\n"},
+    {"unlike numbers: rising, what is no number last; in their order, beyond 63 bits; of nothing",
+     "graph g (x: f32[1] = f32[1] {0}) "
+     "-> (y: f32[?], i: i64[?], v: i64[?], c: i64[?], z: u64[?], k: i64[?], e: f16[?], "
+     "b: bool[?]) {\n"
+     "    want_y = const f32[4] {-inf, 0, 1, nan}\n"
+     "    want_i = const i64[4] {3, 4, 1, 0}\n"
+     "    want_v = const i64[7] {3, 2, 3, 0, 1, 2, 1}\n"
+     "    want_c = const i64[4] {1, 2, 2, 2}\n"
+     "    want_z = const u64[3] {18446744073709551615, 7, 18446744073709551614}\n"
+     "    want_k = const i64[4] {0, 1, 2, 0}\n"
+     "    want_e = const f16[0] {}\n"
+     "    want_b = const bool[2] {false, true}\n"
+     "    f = const f32[7] {nan, 1, nan, -inf, 0, 1, -0.0}\n"
+     "    u = const u64[2, 2] {18446744073709551615, 7, 18446744073709551614, "
+     "18446744073709551615}\n"
+     "    h = const f16[2, 0] {}\n"
+     "    t = const bool[3] {true, false, true}\n"
+     "    y, i, v, c = Unique(f)\n"
+     "    z, _, k = Unique(u) {sorted=0}\n"
+     "    e = Unique(h)\n"
+     "    b = Unique(t)\n"
+     "}\n"},
+    {"unlike columns",
+     "graph g (x: f32[1] = f32[1] {0}) -> (y: i32[?, ?], v: i64[?], z: i32[?, ?], c: i64[?]) {\n"
+     "    want_y = const i32[2, 2] {1, 2, 4, 3}\n"
+     "    want_v = const i64[3] {1, 0, 1}\n"
+     "    want_z = const i32[2, 2] {2, 1, 3, 4}\n"
+     "    want_c = const i64[2] {2, 1}\n"
+     "    k = const i32[2, 3] {2, 1, 2, 3, 4, 3}\n"
+     "    y, _, v = Unique(k) {axis=-1}\n"
+     "    z, _, _, c = Unique(k) {axis=1, sorted=0}\n"
+     "}\n"},
 };
 
 CASE_TABLE_MAIN("lower/rare")

@@ -84,6 +84,10 @@ static const Refusal refusal_table[] = {
      "    s = const f32[1, 1, 1] {1}\n"
      "    y = NonMaxSuppression(x, s)\n"
      "}\n"},
+    {"slices without elements",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    e = const f32[2, 0] {}\n    y = Unique(e) {axis=0}\n"
+     "}\n"},
     {"center_point_box 2",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"

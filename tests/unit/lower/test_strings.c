@@ -1,5 +1,5 @@
-/* Strings are computed when the plan is made: operators that move them, and numbers as strings.
- * Only whether the strings are the wanted ones is seen in the run.
+/* Strings are computed when the plan is made: operators that move or compare them, and numbers as
+ * strings. Only whether the strings are the wanted ones is seen in the run.
  */
 #include "tests/unit/lower/table_case.h"
 
@@ -34,6 +34,14 @@ static const char *const case_table[][2] = {
     {"put in their places",
      ALL("3", STRINGS("s", "a", "b", "c") STRINGS("t", "z") STRINGS("w", "a", "z", "c")
          "    i = const i64[1, 1] {1}\n    r = ScatterND(s, i, t)\n", "true, true, true")},
+    {"unlike ones",
+     ALL("3", STRINGS("s", "b", "", "ab", "b", "") STRINGS("w", "", "ab", "b")
+         "    r = Unique(s)\n", "true, true, true")},
+    {"unlike rows, as they stand",
+     ALL("2, 2", STRINGS("s", "b", "c", "a", "c", "b", "c") STRINGS("u", "b", "c", "a", "c")
+         "    d = const i64[2] {3, 2}\n    e = const i64[2] {2, 2}\n    w = Reshape(u, e)\n"
+         "    m = Reshape(s, d)\n    r = Unique(m) {axis=0, sorted=0}\n",
+         "true, true, true, true")},
     {"on and off",
      ALL("3", STRINGS("s", "off", "on") STRINGS("w", "off", "on", "off")
          "    i = const i64[] {1}\n    n = const i64[] {3}\n    r = OneHot(i, n, s)\n",

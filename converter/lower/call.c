@@ -145,3 +145,11 @@ VfStatus vf_low_reshape_to(VfLower *cx, VfLowCall *call, int32_t index, VfLowVal
     VF_TRY(vf_low_cast(cx, value, type->dtype, &value, err));
     return vf_low_reshape(cx, value, type->rank, dims, &call->out[index], err);
 }
+
+VfStatus vf_low_choose(VfBytes given, const char *const *name, int32_t *index, VfErr *err)
+{
+    for (*index = 0; name[*index] != NULL; (*index)++)
+        if (vf_bytes_is_equal(given, vf_bytes(name[*index])))
+            return VF_OK;
+    return vf_low_refuse_word("mode", given, err);
+}

@@ -178,6 +178,8 @@ bool vf_low_has_out(const VfLowCall *call, int32_t index);
 VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...) VF_PRINTF(2, 3);
 /* The same for a word of the file that names no mode we have: "mode 'mirror'". */
 VfStatus vf_low_refuse_word(const char *what, VfBytes word, VfErr *err);
+/* Which of the names, of which NULL is the last, the word of the file is. */
+VfStatus vf_low_choose(VfBytes given, const char *const *name, int32_t *index, VfErr *err);
 /* VF_UNSUPPORTED: `why` after operator, opset, dtype and node. */
 VfStatus vf_low_blame(const VfLowCall *call, VfErr *err, const char *why);
 /* The axis attribute `name`, made non-negative, of an operand of `rank` axes. VF_INVALID: out of

@@ -1,5 +1,5 @@
-/* Boxes of images. How many are taken depends on what they are, so they are known when the plan is
- * made.
+/* Boxes of images. How many NonMaxSuppression takes depends on what they are, so for it they are
+ * known when the plan is made.
  */
 #include "converter/lower/ops.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "runtime/kernels/roi_align.h"
 
 static const int64_t MOST_PAIRS = INT64_C(1) << 31; /* of boxes that are compared: some seconds */
 
@@ -174,4 +175,46 @@ VfStatus vf_lower_non_max_suppression(VfLower *cx, VfLowCall *call, VfErr *err)
     if (s.n_place > 0)
         memcpy(data, s.place, tensor->bytes);
     return vf_low_const(cx, tensor, &call->out[0], err);
+}
+
+/* --- RoiAlign --- */
+
+enum { MOST_SAMPLES = 1024 }; /* of a bin along an axis, if the model says how many */
+
+static VfStatus read_roi_align(const VfLowCall *call, VfkRoiAlignParams *p, VfErr *err)
+{
+    static const char *const mode[] = {"avg", "max", NULL};
+    static const char *const coordinates[] = {"output_half_pixel", "half_pixel", NULL};
+    int32_t m, c = 0;
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "mode"), mode, &m, err));
+    if (call->opset >= 16)
+        VF_TRY(vf_low_choose(vf_node_string(call->node, "coordinate_transformation_mode"),
+                             coordinates, &c, err));
+    *p = (VfkRoiAlignParams){.samples = vf_node_int(call->node, "sampling_ratio"), .maximum = m,
+                             .half_pixel = c, .scale = vf_node_float(call->node, "spatial_scale")};
+    if (p->samples < 0 || p->samples > MOST_SAMPLES)
+        return vf_low_refuse(err, "a sampling_ratio of %lld", (long long)p->samples);
+    return VF_OK;
+}
+
+VfStatus vf_lower_roi_align(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfkRoiAlignParams p;
+    VfLowValue *in[3], *out;
+    VF_TRY(read_roi_align(call, &p, err));
+    for (int32_t i = 0; i < 3; i++)
+        VF_TRY(vf_low_dense(cx, call->in[i], &in[i], err));
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    p.batch = in[0]->dims[0];
+    p.channels = in[0]->dims[1];
+    for (int32_t i = 0; i < 2; i++) {
+        p.in_dim[i] = in[0]->dims[2 + i];
+        p.out_dim[i] = out->dims[2 + i];
+    }
+    VfLowEmit emit = {.op = "roi_align", .dtype = out->dtype, .params = &p, .n_in = 3, .n_out = 1,
+                      .in = in, .out = &out,
+                      .units = out->count == 0 ? 0 : out->dims[0] * p.out_dim[0],
+                      .unit_cost = 20 * (double)(p.channels * p.out_dim[1]),
+                      .flops = 40 * (double)out->count};
+    return vf_low_emit(cx, &emit, err);
 }

@@ -39,28 +39,20 @@ typedef struct Axis {
     double scale, roi_start, roi_end;
 } Axis;
 
-static VfStatus choose(VfBytes given, const char *const *name, int32_t *index, VfErr *err)
-{
-    for (*index = 0; name[*index] != NULL; (*index)++)
-        if (vf_bytes_is_equal(given, vf_bytes(name[*index])))
-            return VF_OK;
-    return vf_low_refuse_word("mode", given, err);
-}
-
 static VfStatus read_resize(const VfLowCall *call, Resize *r, VfErr *err)
 {
     int32_t index;
     VfBytes mode = vf_node_string(call->node, "mode");
     bool is_bilinear = call->opset < 9 && vf_bytes_is_equal(mode, vf_bytes("bilinear"));
-    VF_TRY(choose(is_bilinear ? vf_bytes("linear") : mode, method_name, &index, err));
+    VF_TRY(vf_low_choose(is_bilinear ? vf_bytes("linear") : mode, method_name, &index, err));
     *r = (Resize){.method = (Method)index, .coordinates = ASYMMETRIC, .nearest = NEAREST_FLOOR};
     r->is_old = call->node->op == VF_OP_UPSAMPLE || call->opset < 11;
     if (r->is_old)
         return VF_OK;
-    VF_TRY(choose(vf_node_string(call->node, "coordinate_transformation_mode"), coordinate_name,
-                  &index, err));
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "coordinate_transformation_mode"),
+                         coordinate_name, &index, err));
     r->coordinates = (Coordinates)index;
-    VF_TRY(choose(vf_node_string(call->node, "nearest_mode"), nearest_name, &index, err));
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "nearest_mode"), nearest_name, &index, err));
     r->nearest = (Nearest)index;
     r->cubic_a = vf_node_float(call->node, "cubic_coeff_a");
     r->extrapolation = vf_node_float(call->node, "extrapolation_value");
@@ -359,8 +351,9 @@ VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
     static const char *const padding[] = {"zeros", "border", "reflection", NULL};
     VfLowValue *in[2], *out;
     int32_t m, p;
-    VF_TRY(choose(vf_node_string(call->node, "mode"), call->opset < 20 ? mode : mode20, &m, err));
-    VF_TRY(choose(vf_node_string(call->node, "padding_mode"), padding, &p, err));
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "mode"), call->opset < 20 ? mode : mode20, &m,
+                         err));
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "padding_mode"), padding, &p, err));
     VF_TRY(sample_operands(cx, call, in, err));
     int32_t n = in[0]->rank - 2;
     if (n < 2 || n > 3 || in[1]->rank != n + 2 || in[1]->dims[n + 1] != n)

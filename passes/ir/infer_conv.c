@@ -293,11 +293,28 @@ VfStatus vf_infer_max_unpool(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* Regions are of two corners; RoiAlign has the image of each apart, MaxRoiPool before them. */
+static VfStatus check_regions(const VfInferCx *cx, VfDim *n)
+{
+    bool is_align = cx->node->op == VF_OP_ROI_ALIGN;
+    VfDim unused;
+    VF_TRY(vf_infer_need_rank(cx, 0, 4, 4));
+    VF_TRY(vf_infer_need_rank(cx, 1, 2, 2));
+    VF_TRY(vf_infer_unify(cx, vf_infer_dim_of(cx, 1, 1), vf_dim(is_align ? 4 : 5),
+                          "regions of another length", &unused));
+    *n = vf_infer_dim_of(cx, 1, 0);
+    if (!is_align)
+        return VF_OK;
+    VF_TRY(vf_infer_need_rank(cx, 2, 1, 1));
+    return vf_infer_unify(cx, *n, vf_infer_dim_of(cx, 2, 0), "regions and images differ in number",
+                          n);
+}
+
 VfStatus vf_infer_roi(const VfInferCx *cx)
 {
     VfDim *dims = vf_infer_new_dims(cx, 4);
     VF_TRY_ALLOC(dims, cx->err);
-    dims[0] = vf_infer_dim_of(cx, 1, 0);
+    VF_TRY(check_regions(cx, &dims[0]));
     dims[1] = vf_infer_dim_of(cx, 0, 1);
     if (cx->node->op == VF_OP_ROI_ALIGN) {
         dims[2] = vf_dim(vf_node_int(cx->node, "output_height"));

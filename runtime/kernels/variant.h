@@ -29,6 +29,7 @@
 #include "runtime/kernels/random.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/resize.h"
+#include "runtime/kernels/roi_align.h"
 #include "runtime/kernels/scan.h"
 #include "runtime/kernels/scatter.h"
 #include "runtime/kernels/softmax.h"

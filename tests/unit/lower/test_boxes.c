@@ -30,6 +30,24 @@ static const char *const case_table[][2] = {
      "    t = const f32[] {0.25}\n"
      "    y = NonMaxSuppression(b, s, two, i, t) {center_point_box=1}\n"
      "}\n"},
+    {"regions in halves, with both kinds of coordinates",
+     "model opset=16\n"
+     "graph g (x: f16[1, 1, 2, 2] = f16[1, 1, 2, 2] {1, 2, 3, 4}, "
+     "r: f16[2, 4] = f16[2, 4] {0, 0, 4, 4, 1, 1, 3, 3}, i: i64[2] = i64[2] {0, 0}) "
+     "-> (y: f16[2, 1, 1, 2], z: f16[2, 1, 1, 2]) {\n"
+     "    want_y = const f16[2, 1, 1, 2] {2, 3, 2.25, 2.75}\n"
+     "    want_z = const f16[2, 1, 1, 2] {3.5, 4, 3.75, 4}\n"
+     "    y = RoiAlign(x, r, i) {output_width=2, sampling_ratio=1, spatial_scale=0.5}\n"
+     "    z = RoiAlign(x, r, i) {output_width=2, sampling_ratio=1, spatial_scale=0.5, "
+     "coordinate_transformation_mode=\"output_half_pixel\"}\n"
+     "}\n"},
+    {"the greatest of weighted pixels, in opset 10",
+     "model opset=10\n"
+     "graph g (x: f64[1, 1, 2, 2] = f64[1, 1, 2, 2] {1, 2, 3, 4}, "
+     "r: f64[1, 4] = f64[1, 4] {0, 0, 1, 1}, i: i64[1] = i64[1] {0}) -> (y: f64[1, 1, 1, 1]) {\n"
+     "    want_y = const f64[1, 1, 1, 1] {1}\n"
+     "    y = RoiAlign(x, r, i) {mode=\"max\"}\n"
+     "}\n"},
 };
 
 CASE_TABLE_MAIN("lower/boxes")

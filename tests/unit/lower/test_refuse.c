@@ -84,6 +84,12 @@ static const Refusal refusal_table[] = {
      "    s = const f32[1, 1, 1] {1}\n"
      "    y = NonMaxSuppression(x, s)\n"
      "}\n"},
+#define REGION(attrs) \
+    "model opset=16\n" \
+    "graph g (x: f32[1, 1, 2, 2] = f32[1, 1, 2, 2] iota, r: f32[1, 4] = f32[1, 4] iota, " \
+    "i: i64[1] = i64[1] {0}) -> (y) { y = RoiAlign(x, r, i) {" attrs "} }\n"
+    {"mode 'mean'", REGION("mode=\"mean\"")},
+    {"a sampling_ratio of 1025", REGION("sampling_ratio=1025")},
     {"slices without elements",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    e = const f32[2, 0] {}\n    y = Unique(e) {axis=0}\n"

@@ -1,4 +1,4 @@
-/* Pools. */
+/* Pools, and back. */
 #include "converter/lower/ops.h"
 
 #include <string.h>
@@ -64,4 +64,69 @@ VfStatus vf_lower_global_pool(VfLower *cx, VfLowCall *call, VfErr *err)
     if (n == 0)
         return vf_low_refuse(err, "empty planes");
     return emit_pool(cx, call->arg, x, out, &p, err);
+}
+
+/* --- MaxUnpool --- */
+
+/* The dims that MaxPool of the same window makes into those of x. */
+static VfStatus unpooled_dims(VfLower *cx, const VfLowCall *call, const VfLowValue *x,
+                              int64_t **dims, size_t *count, VfErr *err)
+{
+    VfLowWindow w;
+    VF_TRY(vf_low_window(call, x, x, NULL, &w, err));
+    *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)x->rank);
+    VF_TRY_ALLOC(*dims, err);
+    memcpy(*dims, x->dims, 2 * sizeof(int64_t));
+    for (int32_t i = 2; i < x->rank; i++) {
+        int32_t at = 3 - x->rank + i;
+        int64_t more = w.kernel[at] - w.stride[at] - w.pad[at] - w.pad_end[at];
+        if (__builtin_mul_overflow(x->dims[i], w.stride[at], &(*dims)[i]) ||
+            __builtin_add_overflow((*dims)[i], more, &(*dims)[i]) || (*dims)[i] < 0)
+            return vf_fail(err, VF_INVALID, "node '%s': the window does not fit",
+                           vf_node_label(call->node));
+    }
+    return vf_dims_count(x->rank, *dims, count, err);
+}
+
+/* A result that is larger has zeros behind. */
+static VfStatus put_first(VfLower *cx, VfLowCall *call, VfLowValue *y, VfErr *err)
+{
+    VfLowValue *out, *zero;
+    const VfType *type = &call->fact[0].type;
+    bool is_same = true;
+    for (int32_t i = 0; i < y->rank; i++) {
+        is_same = is_same && type->dims[i].k == y->dims[i];
+        if (type->rank != y->rank || type->dims[i].k < y->dims[i])
+            return vf_fail(err, VF_INVALID, "node '%s': the output_shape is too small",
+                           vf_node_label(call->node));
+    }
+    if (is_same)
+        return vf_low_reshape_to(cx, call, 0, y, err);
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VF_TRY(vf_low_scalar(cx, out->dtype, 0, &zero, err));
+    VF_TRY(vf_low_expand(cx, zero, out->rank, out->dims, &zero, err));
+    VF_TRY(vf_low_copy(cx, zero, out, err));
+    for (int32_t i = 0; i < y->rank; i++)
+        VF_TRY(vf_low_slice(cx, out, i, 0, y->dims[i], &out, err));
+    return vf_low_copy(cx, y, out, err);
+}
+
+/* Elements put where the indices say; these count in the tensor without what output_shape adds. */
+VfStatus vf_lower_max_unpool(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x = call->in[0], *index = call->in[1], *operand[3], *y;
+    int64_t *dims;
+    size_t count;
+    if (index->rank != x->rank || index->count != x->count)
+        return vf_fail(err, VF_INVALID, "node '%s': %zu indices for %zu elements",
+                       vf_node_label(call->node), index->count, x->count);
+    VF_TRY(unpooled_dims(cx, call, x, &dims, &count, err));
+    VF_TRY(vf_low_scalar(cx, x->dtype, 0, &operand[0], err));
+    VF_TRY(vf_low_expand(cx, operand[0], 1, (int64_t[1]){(int64_t)count}, &operand[0], err));
+    for (int32_t i = 0; i < 2; i++)
+        VF_TRY(vf_low_reshape(cx, call->in[1 - i], 1, (int64_t[1]){(int64_t)x->count},
+                              &operand[1 + i], err));
+    VF_TRY(vf_low_scatter_along(cx, call, operand, 0, &y, err));
+    VF_TRY(vf_low_reshape(cx, y, x->rank, dims, &y, err));
+    return put_first(cx, call, y, err);
 }

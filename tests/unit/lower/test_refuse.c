@@ -133,6 +133,12 @@ static const Refusal invalid_table[] = {
      "model opset=9\ngraph g (x: f32[2] = f32[2] iota) -> (y, z) { y, z = TopK(x) @n0 }\n"},
     {"node 'n0': MaxPool lacks attribute 'kernel_shape'",
      "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) { y = MaxPool(x) @n0 }\n"},
+#define UNPOOL(n, k, attrs) \
+    "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota, i: i64[1, 1, " n "] = i64[1, 1, " n "] iota)" \
+    " -> (y) {\n    d = const i64[3] {1, 1, " k "}\n    y = MaxUnpool(x, i, d) {" attrs "} @n0\n}\n"
+    {"node 'n0': 3 indices for 2 elements", UNPOOL("3", "4", "kernel_shape=[2]")},
+    {"node 'n0': the output_shape is too small", UNPOOL("2", "2", "kernel_shape=[2]")},
+    {"node 'n0': the window does not fit", UNPOOL("2", "4", "kernel_shape=[2], pads=[9, 9]")},
     {"node 'n0': an iou_threshold of 1.5",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"

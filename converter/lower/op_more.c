@@ -1,10 +1,11 @@
-/* Operators composed of others. */
+/* Operators composed of others, and some that stand alone. */
 #include "converter/lower/ops.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "runtime/kernels/det.h"
 
 VfStatus vf_lower_swiglu(VfLower *cx, VfLowCall *call, VfErr *err)
 {
@@ -31,6 +32,21 @@ VfStatus vf_lower_center_crop_pad(VfLower *cx, VfLowCall *call, VfErr *err)
         VF_TRY(vf_low_slice(cx, to, i, (want - both) / 2, both, &to, err));
     }
     return vf_low_copy(cx, from, to, err);
+}
+
+VfStatus vf_lower_det(VfLower *cx, VfLowCall *call, VfErr *err)
+{
+    VfLowValue *x, *out;
+    VF_TRY(vf_low_dense(cx, call->in[0], &x, err));
+    VF_TRY(vf_low_result(cx, call, 0, &out, err));
+    VfkDetParams p = {x->dims[x->rank - 1]};
+    double n = (double)p.n;
+    VfLowEmit emit = {.op = "det", .dtype = x->dtype, .params = &p, .n_in = 1, .n_out = 1,
+                      .in = &x, .out = &out, .units = (int64_t)out->count,
+                      .unit_cost = 5 + n * n + n * n * n / 3,
+                      .flops = 2 * n * n * n / 3 * (double)out->count,
+                      .scratch_bytes = (size_t)p.n * (size_t)p.n * sizeof(double)};
+    return vf_low_emit(cx, &emit, err);
 }
 
 /* Slices where the known condition is true. */

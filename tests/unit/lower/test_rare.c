@@ -242,6 +242,21 @@ static const char *const case_table[][2] = {
      "    w = MaxUnpool(z, k, d) {kernel_shape=[1, 3]}\n"
      "    u = MaxUnpool(t, i) {kernel_shape=[1]}\n"
      "}\n"},
+    {"determinants: of halves, of a transposed view, of matrices without rows, of none",
+     "model opset=22\n"
+     "graph g (x: f16[2, 2] = f16[2, 2] {1, 2, 3, 4}, "
+     "z: f64[2, 2, 2] = f64[2, 2, 2] {1, 2, 3, 4, 5, 6, 7, 9}, e: f32[2, 0, 0] = f32[2, 0, 0] {}, "
+     "n: f32[0, 2, 2] = f32[0, 2, 2] {}) -> (y: f16[], w: f64[2], u: f32[2], v: f32[0]) {\n"
+     "    want_y = const f16[] {-2}\n"
+     "    want_w = const f64[2] {-4, -1}\n"
+     "    want_u = const f32[2] {1, 1}\n"
+     "    want_v = const f32[0] {}\n"
+     "    t = Transpose(z) {perm=[1, 0, 2]}\n"
+     "    y = Det(x)\n"
+     "    w = Det(t)\n"
+     "    u = Det(e)\n"
+     "    v = Det(n)\n"
+     "}\n"},
 };
 
 CASE_TABLE_MAIN("lower/rare")

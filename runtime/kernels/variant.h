@@ -16,6 +16,7 @@
 #include "runtime/kernels/cast.h"
 #include "runtime/kernels/conv.h"
 #include "runtime/kernels/copy.h"
+#include "runtime/kernels/deform.h"
 #include "runtime/kernels/det.h"
 #include "runtime/kernels/fill.h"
 #include "runtime/kernels/gather.h"

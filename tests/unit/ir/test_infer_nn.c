@@ -85,6 +85,8 @@ static const InferCase layers[] = {
     {"Upsample/9", "", "f32[1, 3, 4]; f32{1, 1, 2}", "f32[1, 3, 8]"},
     {"GridSample", "", "f32[b, 3, 8, 8]; f32[b, 5, 6, 2]", "f32[b, 3, 5, 6]"},
     {"AffineGrid/20", "", "f32[b, 2, 3]; i64{b, 3, 5, 6}", "f32[b, 5, 6, 2]"},
+    {"DeformConv/19", "pads=[1,1,1,1]", "f32[b, 3, 8, 8]; f32[5, 3, 3, 3]; f32[b, 18, 8, 8]",
+     "f32[b, 5, 8, 8]"},
     {"RoiAlign", "", "f32[b, 3, 8, 8]; f32[r, 5]; i64[r]", "invalid"},
     {"RoiAlign", "", "f32[b, 3, 8, 8]; f32[4, 4]; i64[3]", "invalid"},
     {"MaxRoiPool", "pooled_shape=[7,5]", "f32[b, 3, 8, 8]; f32[r, 5]", "f32[r, 3, 7, 5]"},

@@ -88,6 +88,11 @@ static const Refusal refusal_table[] = {
     "model opset=16\n" \
     "graph g (x: f32[1, 1, 2, 2] = f32[1, 1, 2, 2] iota, r: f32[1, 4] = f32[1, 4] iota, " \
     "i: i64[1] = i64[1] {0}) -> (y) { y = RoiAlign(x, r, i) {" attrs "} }\n"
+    {"3 axes",
+     "model opset=19\n"
+     "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota, w: f32[1, 1, 1] = f32[1, 1, 1] iota) -> (y) {\n"
+     "    y = DeformConv(x, w, x)\n"
+     "}\n"},
     {"mode 'mean'", REGION("mode=\"mean\"")},
     {"a sampling_ratio of 1025", REGION("sampling_ratio=1025")},
     {"slices without elements",
@@ -139,6 +144,15 @@ static const Refusal invalid_table[] = {
     {"node 'n0': 3 indices for 2 elements", UNPOOL("3", "4", "kernel_shape=[2]")},
     {"node 'n0': the output_shape is too small", UNPOOL("2", "2", "kernel_shape=[2]")},
     {"node 'n0': the window does not fit", UNPOOL("2", "4", "kernel_shape=[2], pads=[9, 9]")},
+#define DEFORM(offset, bias, attrs) \
+    "model opset=19\n" \
+    "graph g (x: f32[1, 2, 2, 2] = f32[1, 2, 2, 2] iota) -> (y) {\n" \
+    "    w = const f32[1, 2, 1, 1] {1, 1}\n" \
+    "    o = const f32[" offset "] iota\n    b = const f32[" bias "] iota\n" \
+    "    y = DeformConv(x, w, o, b) {" attrs "} @n0\n}\n"
+    {"node 'n0': operand 2 does not fit", DEFORM("1, 2, 2, 1", "1", "")},
+    {"node 'n0': operand 3 does not fit", DEFORM("1, 2, 2, 2", "2", "")},
+    {"node 'n0': 3 groups of offsets for 2", DEFORM("1, 6, 2, 2", "1", "offset_group=3")},
     {"node 'n0': an iou_threshold of 1.5",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"

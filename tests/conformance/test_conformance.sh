@@ -10,7 +10,7 @@ corpus=${VITFOLD_CORPUS:-../shared}
 source=${VITFOLD_SOURCE:-.}
 script=$corpus/conformance/run_conformance.py
 # Raise it when operators are added.
-least=1901
+least=1929
 [ -f "$script" ] || { echo "skipped: no conformance pack at $corpus"; exit 77; }
 python3 -c 'import numpy' 2>/dev/null || { echo "skipped: no python3 with numpy"; exit 77; }
 selection=("$@")

@@ -7,6 +7,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/attr_default.h"
+#include "passes/ir/judge.h"
 #include "runtime/base/text.h"
 
 enum {
@@ -275,6 +276,18 @@ static bool is_poisoned(const VfLowCall *call)
     return false;
 }
 
+/* A node that means nothing would run as if it said something else. */
+typedef struct JudgeNote {
+    const VfNode *node;
+    VfErr *err;
+} JudgeNote;
+
+static VfStatus refuse_judged(void *cx, const char *fault)
+{
+    const JudgeNote *note = cx;
+    return vf_fail(note->err, VF_INVALID, "node '%s': %s", vf_node_label(note->node), fault);
+}
+
 static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfNode *node = call->node;
@@ -285,6 +298,7 @@ static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
     if (node->domain.size == 0 && call->opset > VF_OPSET_NEWEST)
         return vf_low_refuse(err, "newer than opset %d, up to which operators are known",
                              (int)VF_OPSET_NEWEST);
+    VF_TRY(vf_judge_ended(node, call->opset, refuse_judged, &(JudgeNote){node, err}));
     if (row == NULL)
         return vf_low_refuse(err, "the operator is not implemented");
     if (is_poisoned(call))

@@ -22,6 +22,13 @@ VfStatus vf_verify_fault(VfVerify *v, const char *fmt, ...)
     return VF_OK;
 }
 
+VfStatus vf_verify_note(void *at, const char *fault)
+{
+    VfVerifyAt *a = at;
+    return vf_verify_fault(a->v, "node '%s' (#%d): %s", vf_node_label(a->node), (int)a->node->id,
+                           fault);
+}
+
 static VfStatus check_opsets(VfVerify *v)
 {
     const VfModel *model = v->model;

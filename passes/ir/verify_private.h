@@ -32,6 +32,13 @@ typedef struct VfVerify {
 /* Note a fault. VF_NO_MEMORY or VF_OK. */
 VfStatus vf_verify_fault(VfVerify *v, const char *fmt, ...) VF_PRINTF(2, 3);
 
+/* The same for what passes/ir/judge.h finds, behind the name of the node. */
+typedef struct VfVerifyAt {
+    VfVerify *v;
+    const VfNode *node;
+} VfVerifyAt;
+VfStatus vf_verify_note(void *at, const char *fault);
+
 /* Operator, arity, domain and attributes of a node, but not the subgraphs. */
 VfStatus vf_verify_node(VfVerify *v, const VfNode *node);
 

@@ -2,6 +2,7 @@
  * `check` alone. */
 #include "passes/ir/attr.h"
 #include "passes/ir/attr_default.h"
+#include "passes/ir/judge.h"
 #include "passes/ir/verify_private.h"
 
 #define LABEL(node) vf_node_label(node), (int)(node)->id
@@ -84,6 +85,7 @@ static VfStatus check_node(VfVerify *v, const VfNode *node)
     if (node->op == VF_OP_OTHER)
         return vf_verify_fault(v, "node '%s' (#%d): there is no operator %.*s", LABEL(node),
                                (int)node->op_type.size, node->op_type.data);
+    VF_TRY(vf_judge_ended(node, opset, vf_verify_note, &(VfVerifyAt){v, node}));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
         VF_TRY(check_attr(v, node, attr, opset));
     if (node->op == VF_OP_CONSTANT)

@@ -1,5 +1,8 @@
 /* What `check` alone finds, and what it finds behind faults of reading. */
 #include "passes/ir/verify.h"
+
+#include "passes/ir/attr_default.h"
+#include "passes/ir/judge.h"
 #include "tests/support/check_main.h"
 #include "tests/unit/ir/vft_case.h"
 
@@ -23,6 +26,16 @@ static const char *const text_case[][2] = {
     {"model opset=13\n" IN_GRAPH("y = Shape(x) {start=1}"),
      "attribute 'start' of Shape came with opset 15, the model imports 13"},
     {"model opset=15\n" IN_GRAPH("y = Shape(x) {start=1}"), NULL},
+    {"model opset=13\n" IN_GRAPH("y = Unsqueeze(x, n) {axes=[0]} @n"),
+     "node 'n' (#1): Unsqueeze lost attribute 'axes' with opset 13, the model imports 13"},
+    {"model opset=12\n" IN_GRAPH("y = Unsqueeze(x) {axes=[0]}"), NULL},
+    {"model opset=17\n" IN_GRAPH("y = Relu(x) {consumed_inputs=[0]}"), NULL},
+    {"model opset=17\n" IN_GRAPH("y = Upsample(x, x)"),
+     "Upsample ended with opset 10, the model imports 17"},
+    {"model opset=9\n" IN_GRAPH("y = Upsample(x, x) {mode=\"linear\"}"), NULL},
+    {"model opset=11\n" IN_GRAPH("y = Scatter(x, n, x)"), "Scatter ended with opset 11"},
+    {"model opset=10\n" IN_GRAPH("y = Scatter(x, n, x)"), NULL},
+    {"model opset=18\n" IN_GRAPH("y = GroupNormalization(x, x, x) {num_groups=1}"), NULL},
     {IN_GRAPH("y = Constant() {value_int=1, value_float=2.0}"), "Constant has 2 values, needs one"},
     {IN_GRAPH("y = Constant()"), "Constant has 0 values, needs one"},
     {IN_GRAPH("y = If(c) {else_branch=" ONE ", then_branch=" ONE "}"), NULL},
@@ -56,6 +69,39 @@ START_TEST(texts_are_judged)
 }
 END_TEST
 
+static const struct {
+    VfOp op;
+    const char *name;
+    int32_t until;
+} lost[] = {
+#define VF_ATTR_UNTIL(op, name, until) {VF_OP_##op, name, until},
+#include "passes/ir/attr_until.def"
+};
+
+static VfStatus count(void *n_fault, const char *fault)
+{
+    (void)fault;
+    ++*(int *)n_fault;
+    return VF_OK;
+}
+
+/* In the opset that no longer has it, and not in the one before. */
+START_TEST(every_attribute_that_ended_is_found)
+{
+    VfModel *model = read_vft(IN_GRAPH(""));
+    VfNode node = {.op = lost[_i].op, .graph = model->graph};
+    VfAttr attr = {.name = vf_bytes(lost[_i].name), .type = VF_ATTR_INT};
+    int n_fault = 0;
+    node.first_attr = &attr;
+    ck_assert_int_eq(vf_judge_ended(&node, lost[_i].until - 1, count, &n_fault), VF_OK);
+    ck_assert_int_eq(n_fault, 0);
+    ck_assert_int_eq(vf_judge_ended(&node, lost[_i].until, count, &n_fault), VF_OK);
+    ck_assert_int_eq(n_fault, 1);
+    ck_assert_ptr_nonnull(vf_attr_default_find(node.op, attr.name, 1));
+    vf_model_free(model);
+}
+END_TEST
+
 /* Also when the reader found faults, and nodes alone are looked at. */
 START_TEST(recursion_is_found_among_nodes)
 {
@@ -72,6 +118,8 @@ static Suite *make_suite(void)
     Suite *suite = suite_create("verify/standard");
     TCase *tcase = tcase_create("cases");
     tcase_add_loop_test(tcase, texts_are_judged, 0, sizeof text_case / sizeof text_case[0]);
+    tcase_add_loop_test(tcase, every_attribute_that_ended_is_found, 0,
+                        sizeof lost / sizeof lost[0]);
     tcase_add_test(tcase, recursion_is_found_among_nodes);
     suite_add_tcase(suite, tcase);
     return suite;

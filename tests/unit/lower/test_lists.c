@@ -109,7 +109,7 @@ static const StringCase string_table[] = {
     {CAST, {{"1", 1}, {"", 0}}, VF_INVALID, {0}},
     {CAST, {{"1", 1}, {"1\0002", 3}}, VF_INVALID, {0}},
     {"graph g (x: string[2]) -> (y: f32[2, 2]) {\n"
-     "    c = Unsqueeze(x) {axes=[1]}\n"
+     "    a = const i64[1] {1}\n    c = Unsqueeze(x, a)\n"
      "    e = Equal(c, x)\n"
      "    y = Cast(e) {to=1}\n"
      "}\n",

@@ -164,6 +164,21 @@ static const Refusal invalid_table[] = {
     {"node 'n0': ConcatFromSequence lacks attribute 'axis'",
      "graph g (x: f32[2] = f32[2] iota) -> (y) {\n"
      "    s = SequenceConstruct(x)\n    y = ConcatFromSequence(s) @n0\n}\n"},
+    {"node 'n0': Clip lost attribute 'min' with opset 11, the model imports 17",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = Clip(x) {min=0.5} @n0 }\n"},
+    {"node 'n0': Unsqueeze lost attribute 'axes' with opset 13, the model imports 13",
+     "model opset=13\ngraph g (x: f32[2] = f32[2] iota) -> (y) {\n"
+     "    y = Unsqueeze(x) {axes=[0]} @n0\n}\n"},
+    {"node 'n0': Add lost attribute 'broadcast' with opset 7, the model imports 7",
+     "model opset=7 opset my=1\nfunction my::f opset=7 attr wide (x) -> (y) {\n"
+     "    y = Add(x, x) {broadcast=ref int wide} @n0\n}\n"
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x) {wide=1} }\n"},
+    {"node 'n0': Upsample ended with opset 10, the model imports 10",
+     "model opset=10\ngraph g (x: f32[2] = f32[2] iota) -> (y) {\n"
+     "    s = const f32[1] {2}\n    y = Upsample(x, s) @n0\n}\n"},
+    {"node 'n0': Scatter ended with opset 11, the model imports 17",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) {\n"
+     "    i = const i64[1] {0}\n    u = const f32[1] {7}\n    y = Scatter(x, i, u) @n0\n}\n"},
 };
 
 START_TEST(says_what_a_node_lacks)

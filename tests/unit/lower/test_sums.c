@@ -31,12 +31,6 @@ static const char *const case_table[][2] = {
      "    want_y = const f32[2, 3] {1.25, -1.75, -1.25, -1, -1.25, 1.25}\n"
      "    y = ReduceSum(x) {noop_with_empty_axes=1}\n"
      "}\n"},
-    {"axes as an attribute where they are an operand by now",
-     "model opset=18 opset com.microsoft=1\n"
-     "graph g (u: i8[2, 2] = i8[2, 2] {-56, 100, 7, 9}) -> (y: i8[2]) {\n"
-     "    want_y = const i8[2] {-56, 7}\n"
-     "    y = ReduceMin(u) {axes=[1], keepdims=0}\n"
-     "}\n"},
     {"extremes of a dtype without a kernel",
      "model opset=17 opset com.microsoft=1\n"
      "graph g (u: i8[2, 2] = i8[2, 2] {-56, 100, 7, 9}) -> (y: i8[2]) {\n"

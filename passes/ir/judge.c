@@ -1,0 +1,76 @@
+#include "passes/ir/judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { FAULT_BYTES = 512 };
+
+typedef struct Judge {
+    const VfNode *node;
+    const char *op;
+    int64_t opset;
+    VfJudgeNote *note;
+    void *cx;
+} Judge;
+
+static VfStatus fault(const Judge *j, const char *fmt, ...) VF_PRINTF(2, 3);
+
+static VfStatus fault(const Judge *j, const char *fmt, ...)
+{
+    char text[FAULT_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return j->note(j->cx, text);
+}
+
+static Judge begin(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx)
+{
+    return (Judge){node, vf_op_info(node->op)->name, opset, note, cx};
+}
+
+/* --- what ended --- */
+
+static const struct {
+    VfOp op;
+    const char *name;
+    int32_t until;
+} lost[] = {
+#define VF_ATTR_UNTIL(op, name, until) {VF_OP_##op, name, until},
+#include "passes/ir/attr_until.def"
+#undef VF_ATTR_UNTIL
+};
+
+/* Operators without a successor of the same name, and the first opset without them. */
+static const struct {
+    VfOp op;
+    int32_t until;
+} ended[] = {
+    {VF_OP_SCATTER, 11},
+    {VF_OP_UPSAMPLE, 10},
+};
+
+static VfStatus judge_lost(const Judge *j, const char *name, int32_t until)
+{
+    for (const VfAttr *attr = j->node->first_attr; attr != NULL; attr = attr->next)
+        if (vf_bytes_is_equal(attr->name, vf_bytes(name)))
+            return fault(j, "%s lost attribute '%s' with opset %d, the model imports %lld", j->op,
+                         name, (int)until, (long long)j->opset);
+    return VF_OK;
+}
+
+VfStatus vf_judge_ended(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx)
+{
+    Judge j = begin(node, opset, note, cx);
+    if (opset < 1 || opset > VF_OPSET_NEWEST)
+        return VF_OK;
+    for (size_t i = 0; i < sizeof ended / sizeof ended[0]; i++)
+        if (ended[i].op == node->op && opset >= ended[i].until)
+            return fault(&j, "%s ended with opset %d, the model imports %lld", j.op,
+                         (int)ended[i].until, (long long)opset);
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        if (lost[i].op == node->op && opset >= lost[i].until)
+            VF_TRY(judge_lost(&j, lost[i].name, lost[i].until));
+    return VF_OK;
+}

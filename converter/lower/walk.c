@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
-#include "passes/ir/attr_default.h"
 #include "passes/ir/judge.h"
 #include "runtime/base/text.h"
 
@@ -288,6 +287,13 @@ static VfStatus refuse_judged(void *cx, const char *fault)
     return vf_fail(note->err, VF_INVALID, "node '%s': %s", vf_node_label(note->node), fault);
 }
 
+static VfStatus judge(const VfLowCall *call, VfErr *err)
+{
+    JudgeNote note = {call->node, err};
+    VF_TRY(vf_judge_ended(call->node, call->opset, refuse_judged, &note));
+    return vf_judge_form(call->node, call->opset, refuse_judged, &note);
+}
+
 static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfNode *node = call->node;
@@ -298,7 +304,7 @@ static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
     if (node->domain.size == 0 && call->opset > VF_OPSET_NEWEST)
         return vf_low_refuse(err, "newer than opset %d, up to which operators are known",
                              (int)VF_OPSET_NEWEST);
-    VF_TRY(vf_judge_ended(node, call->opset, refuse_judged, &(JudgeNote){node, err}));
+    VF_TRY(judge(call, err));
     if (row == NULL)
         return vf_low_refuse(err, "the operator is not implemented");
     if (is_poisoned(call))
@@ -325,10 +331,6 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
     VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
     VF_TRY(resolve_node(cx, &call.node, err));
     call.opset = vf_graph_opset(node->graph, node->domain);
-    const char *lacking = vf_attr_lacking(call.node, call.opset);
-    if (lacking != NULL)
-        return vf_fail(err, VF_INVALID, "node '%s': %s lacks attribute '%s'", vf_node_label(node),
-                       vf_op_info(node->op)->name, lacking);
     int32_t outer = cx->current_node;
     size_t n_step = cx->n_step;
     VF_TRY(vf_low_open_node(cx, node, err));

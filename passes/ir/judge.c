@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "passes/ir/attr_default.h"
+#include "passes/ir/vft_print.h"
+
 enum { FAULT_BYTES = 512 };
 
 typedef struct Judge {
@@ -28,6 +31,30 @@ static VfStatus fault(const Judge *j, const char *fmt, ...)
 static Judge begin(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx)
 {
     return (Judge){node, vf_op_info(node->op)->name, opset, note, cx};
+}
+
+/* --- what makes the node --- */
+
+static VfStatus judge_type(const Judge *j, const VfAttr *attr)
+{
+    const VfAttrDefault *row = vf_attr_default_find(j->node->op, attr->name, j->opset);
+    if (attr->type <= VF_ATTR_UNDEFINED || attr->type > VF_ATTR_TYPE_PROTOS)
+        return fault(j, "attribute '%.*s' has no type", (int)attr->name.size, attr->name.data);
+    if (row == NULL || row->type == attr->type)
+        return VF_OK;
+    return fault(j, "attribute '%s' of %s is of type %s, not %s", row->name, j->op,
+                 vf_vft_attr_type_name(attr->type), vf_vft_attr_type_name(row->type));
+}
+
+VfStatus vf_judge_form(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx)
+{
+    Judge j = begin(node, opset, note, cx);
+    const char *lacking = vf_attr_lacking(node, opset);
+    if (lacking != NULL)
+        VF_TRY(fault(&j, "%s lacks attribute '%s'", j.op, lacking));
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
+        VF_TRY(judge_type(&j, attr));
+    return VF_OK;
 }
 
 /* --- what ended --- */

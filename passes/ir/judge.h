@@ -12,6 +12,9 @@
  * Judging ends with the first status that is not VF_OK, and gives it back. */
 typedef VfStatus VfJudgeNote(void *cx, const char *fault);
 
+/* Attributes that are lacking or of the wrong type. What reads such a node reads something else. */
+VfStatus vf_judge_form(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx);
+
 /* Attributes that the operator no longer has in `opset`, and operators that ended. Such a node can
  * be carried, but means nothing. */
 VfStatus vf_judge_ended(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx);

@@ -1,4 +1,4 @@
-#include "passes/ir/attr_default.h"
+#include "passes/ir/judge.h"
 #include "passes/ir/verify_private.h"
 
 #define LABEL(node) vf_node_label(node), (int)(node)->id
@@ -136,17 +136,10 @@ static VfStatus check_attr_tensors(VfVerify *v, const VfAttr *attr)
     return VF_OK;
 }
 
-static VfStatus check_attr(VfVerify *v, const VfNode *node, const VfAttr *attr, int64_t opset)
+/* The type is judged with the node. */
+static VfStatus check_attr(VfVerify *v, const VfNode *node, const VfAttr *attr)
 {
-    const VfAttrDefault *row = vf_attr_default_find(node->op, attr->name, opset);
     VF_TRY(check_attr_name(v, node, attr));
-    if (attr->type <= VF_ATTR_UNDEFINED || attr->type > VF_ATTR_TYPE_PROTOS)
-        return vf_verify_fault(v, "node '%s' (#%d): attribute '%.*s' has no type", LABEL(node),
-                               (int)attr->name.size, attr->name.data);
-    if (row != NULL && row->type != attr->type)
-        return vf_verify_fault(v, "node '%s' (#%d): attribute '%s' of %.*s is of type %d, not %d",
-                               LABEL(node), row->name, (int)node->op_type.size, node->op_type.data,
-                               (int)attr->type, (int)row->type);
     if (attr->ref.size != 0)
         return VF_OK;
     if (!has_payload(attr))
@@ -158,12 +151,9 @@ static VfStatus check_attr(VfVerify *v, const VfNode *node, const VfAttr *attr, 
 VfStatus vf_verify_node(VfVerify *v, const VfNode *node)
 {
     int64_t opset = vf_graph_opset(node->graph, node->domain);
-    const char *lacking = vf_attr_lacking(node, opset);
     VF_TRY(check_operator(v, node));
-    if (lacking != NULL)
-        VF_TRY(vf_verify_fault(v, "node '%s' (#%d): %s lacks attribute '%s'", LABEL(node),
-                               vf_op_info(node->op)->name, lacking));
+    VF_TRY(vf_judge_form(node, opset, vf_verify_note, &(VfVerifyAt){v, node}));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
-        VF_TRY(check_attr(v, node, attr, opset));
+        VF_TRY(check_attr(v, node, attr));
     return VF_OK;
 }

@@ -79,8 +79,8 @@ static const char *const case_table[][2] = {
      "    want_u = const f32[1, 2] {1.4, 0.2}\n"
      "    scale = const f64[2] {1, 1}\n"
      "    single = const f32[2] {1, 1}\n"
-     "    y = RMSNormalization(x, scale) {epsilon=0}\n"
-     "    u = RMSNormalization(z, single) {epsilon=0}\n"
+     "    y = RMSNormalization(x, scale) {epsilon=0.0}\n"
+     "    u = RMSNormalization(z, single) {epsilon=0.0}\n"
      "}\n"},
     {"attention whose values have another dtype",
      "model opset=23\n"

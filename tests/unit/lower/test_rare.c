@@ -153,10 +153,10 @@ static const char *const case_table[][2] = {
      "    want_g = const f32[1, 2] {1, -1}\n"
      "    one = const f32[2] {1, 1}\n"
      "    zero = const f32[2] {0, 0}\n"
-     "    y, m = LayerNormalization(x, one) {epsilon=0, stash_type=11}\n"
-     "    z, n = LayerNormalization(x, one) {epsilon=0, stash_type=16}\n"
-     "    r = RMSNormalization(x, one) {epsilon=0, stash_type=16}\n"
-     "    g = GroupNormalization(x, one, zero) {epsilon=0, num_groups=1, stash_type=11}\n"
+     "    y, m = LayerNormalization(x, one) {epsilon=0.0, stash_type=11}\n"
+     "    z, n = LayerNormalization(x, one) {epsilon=0.0, stash_type=16}\n"
+     "    r = RMSNormalization(x, one) {epsilon=0.0, stash_type=16}\n"
+     "    g = GroupNormalization(x, one, zero) {epsilon=0.0, num_groups=1, stash_type=11}\n"
      "}\n"},
     {"a quotient rounded to 16 bits before it is quantized",
      "model opset=23\n"

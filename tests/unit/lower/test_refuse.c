@@ -173,6 +173,12 @@ static const Refusal invalid_table[] = {
      "model opset=7 opset my=1\nfunction my::f opset=7 attr wide (x) -> (y) {\n"
      "    y = Add(x, x) {broadcast=ref int wide} @n0\n}\n"
      "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x) {wide=1} }\n"},
+    {"node 'n0': attribute 'axis' of Softmax is of type float, not int",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = Softmax(x) {axis=0.0} @n0 }\n"},
+    {"node 'n0': attribute 'alpha' of LeakyRelu is of type int, not float",
+     "model opset=17 opset my=1\nfunction my::f opset=17 attr a (x) -> (y) {\n"
+     "    y = LeakyRelu(x) {alpha=ref float a} @n0\n}\n"
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x) {a=1} }\n"},
     {"node 'n0': Upsample ended with opset 10, the model imports 10",
      "model opset=10\ngraph g (x: f32[2] = f32[2] iota) -> (y) {\n"
      "    s = const f32[1] {2}\n    y = Upsample(x, s) @n0\n}\n"},

@@ -95,7 +95,7 @@ START_TEST(test_check_kinds)
         "nodes in a cycle, each needs the one before: 'body' (Abs), 'tail' (Neg), 'head' (Neg)",
         "output 'lost' is not defined",
         "node 'arity' (#7): Add has 1 operands, takes 2",
-        "node 'typed' (#8): attribute 'axis' of Softmax is of type 1, not 2",
+        "node 'typed' (#8): attribute 'axis' of Softmax is of type float, not int",
         "node 'new' (#13): Gelu needs opset 20, the model imports 17",
         "node 'shapes': Add of (f32[2, 3], f32[5]): shapes do not broadcast",
     };

@@ -198,8 +198,7 @@ static bool is_concrete(const VfType *type)
  * its caller, which is known only here. */
 static VfStatus need_operands(const VfLowCall *call, VfErr *err)
 {
-    int32_t n_needed = vf_op_info(call->node->op)->min_in;
-    for (int32_t i = 0; i < n_needed; i++)
+    for (int32_t i = 0; vf_op_needs(call->node->op, call->opset, i); i++)
         if (vf_low_in(call, i) == NULL)
             return vf_low_refuse(err, "operand %d is omitted", i);
     return VF_OK;
@@ -298,13 +297,13 @@ static VfStatus lower_call(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     const VfNode *node = call->node;
     VfFunction *function = vf_node_function(node);
-    if (function != NULL)
-        return call_function(cx, call, function, err);
     const VfLowRow *row = vf_low_row(node->op);
-    if (node->domain.size == 0 && call->opset > VF_OPSET_NEWEST)
+    if (function == NULL && node->domain.size == 0 && call->opset > VF_OPSET_NEWEST)
         return vf_low_refuse(err, "newer than opset %d, up to which operators are known",
                              (int)VF_OPSET_NEWEST);
     VF_TRY(judge(call, err));
+    if (function != NULL)
+        return call_function(cx, call, function, err);
     if (row == NULL)
         return vf_low_refuse(err, "the operator is not implemented");
     if (is_poisoned(call))

@@ -35,6 +35,56 @@ static Judge begin(const VfNode *node, int64_t opset, VfJudgeNote *note, void *c
 
 /* --- what makes the node --- */
 
+static bool is_within(int32_t n, int32_t max)
+{
+    return max < 0 || n <= max;
+}
+
+static VfStatus judge_count(const Judge *j, const char *what, int32_t n, int32_t min, int32_t max)
+{
+    int size = (int)j->node->op_type.size;
+    const char *op = j->node->op_type.data;
+    if (n >= min && is_within(n, max))
+        return VF_OK;
+    if (max < 0)
+        return fault(j, "%.*s has %d %s, needs at least %d", size, op, (int)n, what, (int)min);
+    if (min == max)
+        return fault(j, "%.*s has %d %s, takes %d", size, op, (int)n, what, (int)min);
+    return fault(j, "%.*s has %d %s, takes %d to %d", size, op, (int)n, what, (int)min, (int)max);
+}
+
+/* Exporters write omitted operands and results at the end that only later opsets have: they do not
+ * count where one of them has so many. */
+static VfStatus judge_numbers(const Judge *j, VfArity now, VfArity widest)
+{
+    const VfNode *node = j->node;
+    int32_t n_in = node->n_in, n_out = node->n_out;
+    while (n_in > 0 && node->in[n_in - 1].value == NULL && is_within(n_in, widest.max_in) &&
+           (n_in > now.min_in || vf_op_needs(node->op, j->opset, n_in - 1)))
+        n_in--;
+    while (n_out > now.min_out && node->out[n_out - 1] == NULL && is_within(n_out, widest.max_out))
+        n_out--;
+    VF_TRY(judge_count(j, "operands", n_in, now.min_in, now.max_in));
+    VF_TRY(judge_count(j, "results", n_out, now.min_out, now.max_out));
+    for (int32_t i = 0; i < n_in; i++)
+        if (node->in[i].value == NULL && vf_op_needs(node->op, j->opset, i))
+            VF_TRY(fault(j, "%s lacks operand %d", j->op, (int)i));
+    return VF_OK;
+}
+
+static VfStatus judge_arity(const Judge *j)
+{
+    const VfNode *node = j->node;
+    const VfFunction *function = vf_node_function(node);
+    if (function != NULL) {
+        VfArity arity = {0, function->body->n_input, 0, function->body->ret->n_in};
+        return judge_numbers(j, arity, arity);
+    }
+    return node->op == VF_OP_OTHER ? VF_OK
+                                   : judge_numbers(j, vf_op_arity(node->op, j->opset),
+                                                   vf_op_arity(node->op, 0));
+}
+
 static VfStatus judge_type(const Judge *j, const VfAttr *attr)
 {
     const VfAttrDefault *row = vf_attr_default_find(j->node->op, attr->name, j->opset);
@@ -50,6 +100,7 @@ VfStatus vf_judge_form(const VfNode *node, int64_t opset, VfJudgeNote *note, voi
 {
     Judge j = begin(node, opset, note, cx);
     const char *lacking = vf_attr_lacking(node, opset);
+    VF_TRY(judge_arity(&j));
     if (lacking != NULL)
         VF_TRY(fault(&j, "%s lacks attribute '%s'", j.op, lacking));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)

@@ -12,7 +12,9 @@
  * Judging ends with the first status that is not VF_OK, and gives it back. */
 typedef VfStatus VfJudgeNote(void *cx, const char *fault);
 
-/* Attributes that are lacking or of the wrong type. What reads such a node reads something else. */
+/* Numbers of operands and results, also of a call of a function; attributes that are lacking or of
+ * the wrong type. What reads such a node reads something else. Operands and results omitted at the
+ * end do not count, as far as any opset has them. */
 VfStatus vf_judge_form(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx);
 
 /* Attributes that the operator no longer has in `opset`, and operators that ended. Such a node can

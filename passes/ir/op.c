@@ -21,28 +21,38 @@ const VfOpInfo *vf_op_info(VfOp op)
     return &table[index < VF_OP_COUNT ? index : VF_OP_OTHER];
 }
 
-/* Rows of operand_since.def. */
 static const struct {
     VfOp op;
-    int32_t slot, since;
-} operand_row[] = {
-#define VF_OPERAND_SINCE(op, slot, since) {VF_OP_##op, slot, since},
-#include "passes/ir/operand_since.def"
-#undef VF_OPERAND_SINCE
+    int32_t since;
+    VfArity arity;
+} arity_row[] = {
+#define VF_ARITY(op, since, min_in, max_in, min_out, max_out) \
+    {VF_OP_##op, since, {min_in, max_in, min_out, max_out}},
+#include "passes/ir/arity.def"
+#undef VF_ARITY
 };
 
-int32_t vf_op_max_in(VfOp op, int64_t opset)
+VfArity vf_op_arity(VfOp op, int64_t opset)
 {
-    for (size_t i = 0; i < sizeof operand_row / sizeof operand_row[0]; i++)
-        if (operand_row[i].op == op && opset < operand_row[i].since)
-            return operand_row[i].slot;
-    return vf_op_info(op)->max_in;
+    const VfOpInfo *info = vf_op_info(op);
+    VfArity arity = {info->min_in, info->max_in, info->min_out, info->max_out};
+    for (size_t i = 0; i < sizeof arity_row / sizeof arity_row[0] && arity_row[i].op <= op; i++)
+        if (arity_row[i].op == op && arity_row[i].since <= opset)
+            arity = arity_row[i].arity;
+    return arity;
 }
 
-bool vf_op_needs(VfOp op, int32_t slot)
+bool vf_op_needs(VfOp op, int64_t opset, int32_t slot)
 {
-    /* number of turns and condition of Loop, lengths of the Scan of opset 8 may be omitted */
-    return op != VF_OP_LOOP && op != VF_OP_SCAN && slot < vf_op_info(op)->min_in;
+    switch (op) {
+    case VF_OP_LOOP: /* number of turns and condition */
+    case VF_OP_SCAN: /* lengths, in opset 8 */
+        return false;
+    case VF_OP_RESIZE: /* the region of opset 11, which is not used in most modes */
+        return slot < 1;
+    default:
+        return slot < vf_op_arity(op, opset).min_in;
+    }
 }
 
 static int compare(VfBytes a, const char *b)

@@ -48,12 +48,16 @@ typedef struct VfOpInfo {
 /* The row of `op`; of VF_OP_OTHER for ids out of range. Never NULL. */
 const VfOpInfo *vf_op_info(VfOp op);
 
-/* How many operands it may have in `opset` of its domain (the rows say: in the newest); -1: any
- * number. */
-int32_t vf_op_max_in(VfOp op, int64_t opset);
+typedef struct VfArity {
+    int32_t min_in, max_in; /* max -1: any number */
+    int32_t min_out, max_out;
+} VfArity;
 
-/* Is the operator invalid without this operand? */
-bool vf_op_needs(VfOp op, int32_t slot);
+/* What holds in `opset` of the operator's domain; opset 0, not known: the widest. */
+VfArity vf_op_arity(VfOp op, int64_t opset);
+
+/* Is the operator invalid without this operand, even if later ones are given? */
+bool vf_op_needs(VfOp op, int64_t opset, int32_t slot);
 
 /* The op of an ONNX name in a domain, VF_OP_OTHER when there is no row. */
 VfOp vf_op_find(VfBytes domain, VfBytes name);

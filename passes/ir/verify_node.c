@@ -28,23 +28,7 @@ VfStatus vf_verify_tensor(VfVerify *v, const VfTensor *tensor, const char *what)
     return VF_OK;
 }
 
-/* --- operator and arity --- */
-
-static VfStatus check_count(VfVerify *v, const VfNode *node, const char *what, int32_t n,
-                            int32_t min, int32_t max)
-{
-    if (n >= min && (max < 0 || n <= max))
-        return VF_OK;
-    if (max < 0)
-        return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, needs at least %d", LABEL(node),
-                               (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min);
-    if (min == max)
-        return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, takes %d", LABEL(node),
-                               (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min);
-    return vf_verify_fault(v, "node '%s' (#%d): %.*s has %d %s, takes %d to %d", LABEL(node),
-                           (int)node->op_type.size, node->op_type.data, (int)n, what, (int)min,
-                           (int)max);
-}
+/* --- operator --- */
 
 static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
 {
@@ -53,23 +37,10 @@ static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
         !vf_bytes_is_equal(node->domain, vf_bytes(info->domain)))
         return vf_verify_fault(v, "node '%s' (#%d): operator %.*s is recorded as another",
                                LABEL(node), (int)node->op_type.size, node->op_type.data);
-    int32_t max_in = opset == 0 ? info->max_in : vf_op_max_in(node->op, opset);
-    VF_TRY(check_count(v, node, "operands", node->n_in, info->min_in, max_in));
-    VF_TRY(check_count(v, node, "results", node->n_out, info->min_out, info->max_out));
-    for (int32_t i = 0; i < node->n_in; i++)
-        if (node->in[i].value == NULL && vf_op_needs(node->op, i))
-            VF_TRY(vf_verify_fault(v, "node '%s' (#%d): %s lacks operand %d", LABEL(node),
-                                   info->name, (int)i));
     if (opset != 0 && opset < info->since)
         return vf_verify_fault(v, "node '%s' (#%d): %s needs opset %d, the model imports %lld",
                                LABEL(node), info->name, (int)info->since, (long long)opset);
     return VF_OK;
-}
-
-static VfStatus check_call(VfVerify *v, const VfNode *node, const VfFunction *function)
-{
-    VF_TRY(check_count(v, node, "operands", node->n_in, 0, function->body->n_input));
-    return check_count(v, node, "results", node->n_out, 0, function->body->ret->n_in);
 }
 
 static VfStatus check_operator(VfVerify *v, const VfNode *node)
@@ -80,8 +51,6 @@ static VfStatus check_operator(VfVerify *v, const VfNode *node)
         VF_TRY(vf_verify_fault(v, "node '%s' (#%d): domain '%.*s' of %.*s is not imported",
                                LABEL(node), (int)node->domain.size, node->domain.data,
                                (int)node->op_type.size, node->op_type.data));
-    if (function != NULL)
-        return check_call(v, node, function);
     return node->op == VF_OP_OTHER ? VF_OK : check_row(v, node, opset);
 }
 

@@ -124,8 +124,9 @@ static bool is_fitting_attr(const VfCopy *copy, const VfNode *node, const VfAttr
 static bool has_all_needed(const VfCopy *copy, const VfCopyScope *scope, const VfGraph *body)
 {
     for (const VfNode *node = body->first_node; node != NULL; node = node->next) {
+        int64_t opset = vf_graph_opset(body, node->domain);
         for (int32_t i = 0; i < node->n_in; i++)
-            if (node->in[i].value != NULL && vf_op_needs(node->op, i) &&
+            if (node->in[i].value != NULL && vf_op_needs(node->op, opset, i) &&
                 vf_copy_of(scope, node->in[i].value) == VF_NO_OPERAND)
                 return false;
         for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)

@@ -56,6 +56,45 @@ START_TEST(numbers_out_of_range_are_other)
 }
 END_TEST
 
+/* Operator, opset, and what holds: fewest and most operands, fewest and most results. */
+static const struct {
+    VfOp op;
+    int64_t opset;
+    int32_t arity[4];
+} arity_case[] = {
+    {VF_OP_RELU, 17, {1, 1, 1, 1}},
+    {VF_OP_SLICE, 9, {1, 1, 1, 1}},
+    {VF_OP_SLICE, 10, {3, 5, 1, 1}},
+    {VF_OP_SLICE, 17, {3, 5, 1, 1}},
+    {VF_OP_SLICE, 0, {1, 5, 1, 1}},
+    {VF_OP_SPLIT, 1, {1, 2, 1, -1}},
+    {VF_OP_SPLIT, 2, {1, 1, 1, -1}},
+    {VF_OP_BATCH_NORMALIZATION, 13, {5, 5, 1, 5}},
+    {VF_OP_BATCH_NORMALIZATION, 14, {5, 5, 1, 3}},
+    {VF_OP_UPSAMPLE, 9, {2, 2, 1, 1}},
+};
+
+START_TEST(arity_follows_the_opset)
+{
+    VfArity arity = vf_op_arity(arity_case[_i].op, arity_case[_i].opset);
+    const int32_t *want = arity_case[_i].arity;
+    ck_assert_int_eq(arity.min_in, want[0]);
+    ck_assert_int_eq(arity.max_in, want[1]);
+    ck_assert_int_eq(arity.min_out, want[2]);
+    ck_assert_int_eq(arity.max_out, want[3]);
+}
+END_TEST
+
+START_TEST(operands_between_others_may_be_omitted)
+{
+    ck_assert(vf_op_needs(VF_OP_SLICE, 10, 2));
+    ck_assert(!vf_op_needs(VF_OP_SLICE, 10, 3));
+    ck_assert(!vf_op_needs(VF_OP_SLICE, 9, 1));
+    ck_assert(!vf_op_needs(VF_OP_RESIZE, 11, 1));
+    ck_assert(!vf_op_needs(VF_OP_LOOP, 17, 0));
+}
+END_TEST
+
 START_TEST(flags_say_what_they_should)
 {
     ck_assert(vf_op_has(VF_OP_ADD, VF_OPF_COMMUTATIVE));
@@ -123,6 +162,9 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, names_are_looked_up_whole, 0,
                         sizeof name_case / sizeof name_case[0]);
     tcase_add_test(tcase, numbers_out_of_range_are_other);
+    tcase_add_loop_test(tcase, arity_follows_the_opset, 0,
+                        sizeof arity_case / sizeof arity_case[0]);
+    tcase_add_test(tcase, operands_between_others_may_be_omitted);
     tcase_add_test(tcase, flags_say_what_they_should);
     tcase_add_loop_test(tcase, defaults_follow_the_opset, 0,
                         sizeof default_case / sizeof default_case[0]);

@@ -173,6 +173,14 @@ static const Refusal invalid_table[] = {
      "model opset=7 opset my=1\nfunction my::f opset=7 attr wide (x) -> (y) {\n"
      "    y = Add(x, x) {broadcast=ref int wide} @n0\n}\n"
      "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x) {wide=1} }\n"},
+    {"node 'n0': Reshape has 1 operands, takes 2",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = Reshape(x, _) @n0 }\n"},
+    {"node 'n0': MaxPool has 2 results, takes 1",
+     "model opset=7\ngraph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) {\n"
+     "    y, z = MaxPool(x) {kernel_shape=[1]} @n0\n}\n"},
+    {"node 'n0': f has 2 operands, takes 0 to 1",
+     "model opset=17 opset my=1\nfunction my::f opset=17 (x) -> (y) { y = Neg(x) }\n"
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x, x) @n0 }\n"},
     {"node 'n0': attribute 'axis' of Softmax is of type float, not int",
      "graph g (x: f32[2] = f32[2] iota) -> (y) { y = Softmax(x) {axis=0.0} @n0 }\n"},
     {"node 'n0': attribute 'alpha' of LeakyRelu is of type int, not float",

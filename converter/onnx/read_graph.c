@@ -238,18 +238,18 @@ static VfStatus new_outputs(VfReader *reader, size_t n, Outputs *out)
     return is_made && out->info != NULL ? VF_OK : vf_no_memory(reader->err);
 }
 
-static VfStatus find_output(VfReader *reader, ProtobufCBinaryData name, VfIntern *seen,
-                            VfValue **value)
+static VfStatus find_output(VfReader *reader, VfGraph *graph, ProtobufCBinaryData name,
+                            VfIntern *seen, VfValue **value)
 {
-    VfValue *found = vf_reader_find(reader, name);
-    *value = NULL;
-    if (found == NULL)
-        return vf_reader_fault(reader, VF_INVALID, "output '%s' is not defined",
-                               vf_reader_show(reader, name));
+    *value = vf_reader_find(reader, name);
+    if (*value == NULL) {
+        VF_TRY(vf_reader_fault(reader, VF_INVALID, "output '%s' is not defined",
+                               vf_reader_show(reader, name)));
+        return vf_reader_stand_in(reader, graph, value);
+    }
     if (vf_intern_find(seen, vf_proto_bytes(name)) >= 0)
         return vf_reader_fault(reader, VF_INVALID, "output '%s' is listed twice",
                                vf_reader_show(reader, name));
-    *value = found;
     return vf_intern_add(seen, vf_proto_bytes(name), NULL, reader->err);
 }
 
@@ -258,23 +258,21 @@ static VfStatus read_outputs(VfReader *reader, VfGraph *graph, size_t n,
                              const ProtobufCBinaryData *name, Onnx__ValueInfoProto **proto)
 {
     Outputs out;
-    size_t kept = 0;
     bool says_more = false;
     VfIntern *seen = vf_intern_new(reader->scratch);
     VF_TRY_ALLOC(seen, reader->err);
     VF_TRY(new_outputs(reader, n, &out));
     for (size_t i = 0; i < n; i++) {
         ProtobufCBinaryData at = proto == NULL ? name[i] : proto[i]->name;
-        VF_TRY(find_output(reader, at, seen, &out.value[kept]));
-        VF_TRY(vf_read_type(reader, NULL, "", &out.type[kept]));
-        out.name[kept] = vf_proto_bytes(at);
+        VF_TRY(find_output(reader, graph, at, seen, &out.value[i]));
+        VF_TRY(vf_read_type(reader, NULL, "", &out.type[i]));
+        out.name[i] = vf_proto_bytes(at);
         if (proto != NULL)
-            VF_TRY(vf_read_value_info(reader, proto[i], &out.type[kept], &out.info[kept]));
-        says_more = says_more || out.info[kept].doc.size > 0 || out.info[kept].meta != NULL ||
-                    out.info[kept].raw_info.size > 0;
-        kept += out.value[kept] != NULL;
+            VF_TRY(vf_read_value_info(reader, proto[i], &out.type[i], &out.info[i]));
+        says_more = says_more || out.info[i].doc.size > 0 || out.info[i].meta != NULL ||
+                    out.info[i].raw_info.size > 0;
     }
-    VF_TRY(vf_graph_set_outputs(graph, (int32_t)kept, out.value, out.name, out.type,
+    VF_TRY(vf_graph_set_outputs(graph, (int32_t)n, out.value, out.name, out.type,
                                 reader->err));
     if (says_more)
         graph->output_info = out.info;

@@ -3,10 +3,15 @@
 enum { MIN_IR = 3, MAX_IR = 13 };
 
 /* Version 0 stands in files beside domains of which no operator is used. */
+static bool is_faulty_opset(const Onnx__OperatorSetIdProto *proto, VfBytes domain)
+{
+    return proto->version < (domain.size == 0 ? 1 : 0);
+}
+
 static VfStatus check_opset(VfReader *reader, const Onnx__OperatorSetIdProto *proto,
                             VfBytes domain)
 {
-    if (proto->version >= (domain.size == 0 ? 1 : 0))
+    if (!is_faulty_opset(proto, domain))
         return VF_OK;
     return vf_reader_fault(reader, VF_INVALID, "opset version %lld of domain '%s'",
                            (long long)proto->version, vf_reader_show(reader, proto->domain));
@@ -29,6 +34,8 @@ static VfStatus read_opsets(VfReader *reader, size_t n, Onnx__OperatorSetIdProto
         opset[id].domain = domain;
         if (opset[id].version < proto[i]->version)
             opset[id].version = proto[i]->version;
+        else if (opset[id].version == 0 && is_faulty_opset(proto[i], domain))
+            opset[id].version = -1; /* there, but not known */
     }
     *out = opset;
     *n_out = vf_intern_count(seen);

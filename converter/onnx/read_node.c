@@ -42,17 +42,6 @@ static bool is_early(const VfReader *reader, const VfValue *value)
     return false;
 }
 
-/* After a collected fault: a nameless value in the operand's place, so that the node is not also
- * said to lack it. */
-static VfStatus stand_in(VfReader *reader, VfValue **out)
-{
-    VfType unknown;
-    VF_TRY(vf_read_type(reader, NULL, "", &unknown));
-    *out = vf_graph_add_input(reader->current->graph, (VfBytes){"", 0}, unknown);
-    VF_TRY_ALLOC(*out, reader->err);
-    return VF_OK;
-}
-
 static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *owner,
                         VfValue **out)
 {
@@ -69,7 +58,7 @@ static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *
                           : "is not defined";
     VF_TRY(vf_reader_fault(reader, VF_INVALID, "%s: operand '%s' %s", owner,
                            vf_reader_show(reader, name), why));
-    return stand_in(reader, out);
+    return vf_reader_stand_in(reader, reader->current->graph, out);
 }
 
 /* Node in the model with its operands; results get their names. */
@@ -113,6 +102,8 @@ static VfStatus check_node(VfReader *reader, const VfGraph *graph, const Onnx__N
     if (proto->op_type.len == 0)
         return vf_reader_fault(reader, VF_INVALID, "%s: no operator", owner);
     VF_TRY(vf_reader_domain(reader, proto->domain, &domain));
+    if (graph->function == NULL && reader->model->n_opset == 0)
+        return VF_OK; /* told once */
     if (vf_graph_opset(graph, domain) == 0)
         return vf_reader_fault(reader, VF_INVALID, "%s: the %s imports no opset of domain '%s'",
                                owner, graph->function == NULL ? "model" : "function",

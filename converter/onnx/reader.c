@@ -134,9 +134,23 @@ VfStatus vf_reader_bind(VfReader *reader, VfValue *value, const char *owner)
     VF_TRY(vf_scope_bind_id(&reader->scope, value->name_id, value, &earlier, reader->err));
     if (earlier == NULL)
         return VF_OK;
+    /* After a collected fault: nobody knows which of them is meant. */
+    if (earlier->tensor == NULL && value->tensor == NULL) {
+        VF_TRY(vf_read_type(reader, NULL, "", &value->type));
+        earlier->type = value->type;
+    }
     ProtobufCBinaryData name = {value->name.size, (uint8_t *)(uintptr_t)value->name.data};
     return vf_reader_fault(reader, VF_INVALID, "%s: the name '%s' is defined twice", owner,
                            vf_reader_show(reader, name));
+}
+
+VfStatus vf_reader_stand_in(VfReader *reader, VfGraph *graph, VfValue **out)
+{
+    VfType unknown;
+    VF_TRY(vf_read_type(reader, NULL, "", &unknown));
+    *out = vf_graph_add_input(graph, (VfBytes){"", 0}, unknown);
+    VF_TRY_ALLOC(*out, reader->err);
+    return VF_OK;
 }
 
 VfValue *vf_reader_find(const VfReader *reader, ProtobufCBinaryData name)

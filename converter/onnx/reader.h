@@ -107,6 +107,10 @@ VfStatus vf_reader_bind(VfReader *reader, VfValue *value, const char *owner);
 /* The value a name means now, or NULL. */
 VfValue *vf_reader_find(const VfReader *reader, ProtobufCBinaryData name);
 
+/* After a collected fault: a nameless input of `graph` in the place of what is not defined, so that
+ * nobody is also said to lack it. */
+VfStatus vf_reader_stand_in(VfReader *reader, VfGraph *graph, VfValue **out);
+
 /* read_graph.c */
 VfStatus vf_read_graph(VfReader *reader, VfGraph *graph, const Onnx__GraphProto *proto);
 VfStatus vf_read_function_body(VfReader *reader, VfGraph *graph,

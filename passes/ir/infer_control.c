@@ -150,7 +150,8 @@ static VfStatus stack(VfInferRun *run, const VfFact *slice, int64_t axis, VfDim 
 static VfStatus run_loop(VfInferRun *run, const VfNode *node, VfFact *out)
 {
     Carried carried = {body_of(node, "body"), node->n_in - 2, 2, 1, NULL};
-    if (!carried.body || carried.n < 0 || carried.body->n_input < 2)
+    if (!carried.body || carried.n < 0 || carried.body->n_input < 2 + carried.n ||
+        carried.body->ret->n_in < 1 + carried.n)
         return vf_infer_run_bodies(run, node);
     VfFact turn = {.type = {VF_TYPE_TENSOR, VF_I64, 0, NULL}},
            go = {.type = {VF_TYPE_TENSOR, VF_BOOL, 0, NULL}};

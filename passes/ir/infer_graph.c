@@ -4,6 +4,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/infer_op.h"
+#include "passes/ir/judge.h"
 
 enum { DEPTH_MAX = 32, VISITS_PER_NODE = 32, VISITS_SPARE = 100000 };
 
@@ -187,6 +188,21 @@ static VfStatus compute(VfInferRun *run, const VfNode *node, const VfFact *const
 
 /* --- nodes --- */
 
+static VfStatus refuse(void *cx, const char *fault)
+{
+    (void)cx;
+    (void)fault;
+    return VF_INVALID;
+}
+
+/* Of another node it was said what is wrong: what follows from that is no more. */
+static bool is_sound(const VfNode *node)
+{
+    int64_t opset = vf_graph_opset(node->graph, node->domain);
+    return opset > 0 && vf_judge_form(node, opset, refuse, NULL) == VF_OK &&
+           vf_judge_ended(node, opset, refuse, NULL) == VF_OK;
+}
+
 static VfStatus infer_results(VfInferRun *run, const VfNode *node, const VfFact *const *in,
                               VfFact *out)
 {
@@ -198,6 +214,8 @@ static VfStatus infer_results(VfInferRun *run, const VfNode *node, const VfFact 
         return vf_infer_run_control(run, node, out);
     if (run->model->n_subgraph > 0)
         VF_TRY(vf_infer_run_bodies(run, node));
+    if (run->faults && !is_sound(node))
+        return VF_OK;
     VF_TRY(vf_infer_node(run->scratch, run->model->symbols, node, in, out, run->err));
     return is_computable(run, node, in, out) ? compute(run, node, in, out) : VF_OK;
 }

@@ -37,6 +37,8 @@ static const char *const text_case[][2] = {
     {"model opset=10\n" IN_GRAPH("y = Scatter(x, n, x)"), NULL},
     {"model opset=18\n" IN_GRAPH("y = GroupNormalization(x, x, x) {num_groups=1}"), NULL},
     {IN_GRAPH("y = Constant() {value_int=1, value_float=2.0}"), "Constant has 2 values, needs one"},
+    {IN_GRAPH("y = If(c) {then_branch=" ONE ", else_branch=graph b (\"\") -> (z) { z = Neg(x) }}"),
+     NULL},
     {IN_GRAPH("y = Constant()"), "Constant has 0 values, needs one"},
     {IN_GRAPH("y = If(c) {else_branch=" ONE ", then_branch=" ONE "}"), NULL},
     {IN_GRAPH("y = If(c) {else_branch=" ONE ", then_branch=" TWO "}"),

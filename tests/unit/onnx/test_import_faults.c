@@ -190,6 +190,119 @@ START_TEST(test_attr_faults)
 }
 END_TEST
 
+/* --- one fact is one fault --- */
+
+static void no_operator(VfEmit *emit)
+{
+    vf_emit_bytes(emit, 1, vf_bytes("x"));
+}
+
+static void axis_twice(VfEmit *emit)
+{
+    vf_emit_bytes(emit, 1, vf_bytes("x"));
+    vf_emit_bytes(emit, 2, vf_bytes("z"));
+    vf_emit_bytes(emit, 4, vf_bytes("Softmax"));
+    for (int i = 0; i < 2; i++) {
+        VfEmitMark attr = vf_emit_begin(emit, 5);
+        vf_emit_bytes(emit, 1, vf_bytes("axis"));
+        vf_emit_int(emit, 3, 0);
+        vf_emit_int(emit, 20, VF_ATTR_INT);
+        vf_emit_end(emit, attr);
+    }
+}
+
+/* A graph that says `output` is what its one node makes from `operand`. */
+static void branch(VfEmit *emit, const char *name, const char *operand, const char *output)
+{
+    VfEmitMark attr = vf_emit_begin(emit, 5);
+    vf_emit_bytes(emit, 1, vf_bytes(name));
+    VfEmitMark graph = vf_emit_begin(emit, 6);
+    VfEmitMark node = vf_emit_begin(emit, 1);
+    vf_emit_bytes(emit, 1, vf_bytes(operand));
+    vf_emit_bytes(emit, 2, vf_bytes("made"));
+    vf_emit_bytes(emit, 4, vf_bytes("Neg"));
+    vf_emit_end(emit, node);
+    VfEmitMark out = vf_emit_begin(emit, 12);
+    vf_emit_bytes(emit, 1, vf_bytes(output));
+    vf_emit_end(emit, out);
+    vf_emit_end(emit, graph);
+    vf_emit_int(emit, 20, VF_ATTR_GRAPH);
+    vf_emit_end(emit, attr);
+}
+
+static void choose(VfEmit *emit, const char *operand, const char *output)
+{
+    vf_emit_bytes(emit, 1, vf_bytes("x"));
+    vf_emit_bytes(emit, 2, vf_bytes("z"));
+    vf_emit_bytes(emit, 4, vf_bytes("If"));
+    branch(emit, "then_branch", "x", "made");
+    branch(emit, "else_branch", operand, output);
+}
+
+static void operand_lost(VfEmit *emit)
+{
+    choose(emit, "lost", "made");
+}
+
+static void output_lost(VfEmit *emit)
+{
+    choose(emit, "x", "lost");
+}
+
+/* The model, a node more or NULL, the version of its opset, and what is said. */
+static const struct {
+    GraphCase graph;
+    void (*node)(VfEmit *emit);
+    int64_t opset;
+    const char *text;
+} once[] = {
+    {{"x", "y", "Relu x>y", NULL, NULL, 0, -1}, NULL, 0, "the model imports no opset"},
+    {{"x", "y", "Cast x>y", NULL, NULL, 0, -1}, NULL, -1, "opset version -1 of domain ''"},
+    {{"x", "y", "Cast x>y", NULL, NULL, 0, 0}, NULL, 0, "Cast lacks attribute 'to'"},
+    {{"x", "y", "DepthToSpace x>y", NULL, NULL, 0, 0}, NULL, 0, "lacks attribute 'blocksize'"},
+    {{"x", "x", "", NULL, NULL, 0, 0}, no_operator, 0, "node '' (): no operator"},
+    {{"x", "x", "", NULL, NULL, 0, 0}, axis_twice, 0, "attribute 'axis' occurs twice"},
+    {{"x", "x", "", NULL, NULL, 0, 0}, operand_lost, 0, "operand 'lost' is not defined"},
+    {{"x", "x", "", NULL, NULL, 0, 0}, output_lost, 0, "output 'lost' is not defined"},
+};
+
+static VfBytes make_once(VfArena *arena, int row)
+{
+    VfBytes more = {NULL, 0}, bytes;
+    VfEmit node, model;
+    vf_emit_init(&node, arena);
+    if (once[row].node != NULL) {
+        VfEmitMark mark = vf_emit_begin(&node, 1);
+        once[row].node(&node);
+        vf_emit_end(&node, mark);
+    }
+    vf_emit_flatten(&node, arena, &more, NULL);
+    bytes = make_model(arena, &once[row].graph, more);
+    vf_emit_init(&model, arena);
+    vf_emit_fields(&model, bytes.data, bytes.size);
+    if (once[row].opset != 0)
+        emit_opset(&model, "", once[row].opset);
+    vf_emit_flatten(&model, arena, &bytes, NULL);
+    return bytes;
+}
+
+START_TEST(test_once)
+{
+    char folder[512], path[600];
+    VfArena *arena = vf_arena_new();
+    VfFaults faults;
+    VfBytes bytes = make_once(arena, _i);
+    vf_temp_folder_make(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    ck_assert_int_eq(vf_file_write(path, bytes.data, bytes.size, NULL), VF_OK);
+    ck_assert_int_eq(vf_onnx_check(arena, path, NULL, &faults, NULL), VF_OK);
+    ck_assert_msg(faults.n > 0 && has_text(faults.text[0], once[_i].text), "%s", faults.text[0]);
+    ck_assert_msg(faults.n == 1, "%s", faults.text[1]);
+    vf_temp_folder_remove(folder);
+    vf_arena_free(arena);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("onnx/import_faults");
@@ -198,6 +311,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_check);
     tcase_add_test(tcase, test_check_kinds);
     tcase_add_loop_test(tcase, test_attr_faults, 0, 5);
+    tcase_add_loop_test(tcase, test_once, 0, (int)(sizeof once / sizeof once[0]));
     suite_add_tcase(suite, tcase);
     return suite;
 }

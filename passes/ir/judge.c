@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "passes/ir/attr_default.h"
 #include "passes/ir/vft_print.h"
@@ -150,5 +151,56 @@ VfStatus vf_judge_ended(const VfNode *node, int64_t opset, VfJudgeNote *note, vo
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
         if (lost[i].op == node->op && opset >= lost[i].until)
             VF_TRY(judge_lost(&j, lost[i].name, lost[i].until));
+    return VF_OK;
+}
+
+/* --- words --- */
+
+enum { SHOWN_BYTES = 40 }; /* of a word that is none */
+
+static const struct {
+    VfOp op;
+    const char *name;
+    int32_t since;
+    const char *words;
+} word_row[] = {
+#define VF_ATTR_WORDS(op, name, since, words) {VF_OP_##op, name, since, words},
+#include "passes/ir/attr_words.def"
+#undef VF_ATTR_WORDS
+};
+
+/* The words of an attribute, or NULL where it may say anything. */
+static const char *find_words(const Judge *j, const VfAttr *attr)
+{
+    const char *words = NULL;
+    for (size_t i = 0; i < sizeof word_row / sizeof word_row[0]; i++)
+        if (word_row[i].op == j->node->op && word_row[i].since <= j->opset &&
+            vf_bytes_is_equal(attr->name, vf_bytes(word_row[i].name)))
+            words = word_row[i].words;
+    return words;
+}
+
+static bool is_among(VfBytes word, const char *words)
+{
+    for (const char *at = words; *at != '\0'; at += strspn(at, ", ")) {
+        size_t size = strcspn(at, ",");
+        if (vf_bytes_is_equal(word, (VfBytes){at, size}))
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+VfStatus vf_judge_words(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx)
+{
+    Judge j = begin(node, opset, note, cx);
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+        const char *words = attr->type == VF_ATTR_STRING && attr->ref.size == 0
+                                ? find_words(&j, attr) : NULL;
+        int size = attr->s.size < SHOWN_BYTES ? (int)attr->s.size : SHOWN_BYTES;
+        if (words != NULL && !is_among(attr->s, words))
+            VF_TRY(fault(&j, "attribute '%.*s' of %s is '%.*s', not one of %s",
+                         (int)attr->name.size, attr->name.data, j.op, size, attr->s.data, words));
+    }
     return VF_OK;
 }

@@ -21,4 +21,7 @@ VfStatus vf_judge_form(const VfNode *node, int64_t opset, VfJudgeNote *note, voi
  * be carried, but means nothing. */
 VfStatus vf_judge_ended(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx);
 
+/* String attributes that say none of the words there are. */
+VfStatus vf_judge_words(const VfNode *node, int64_t opset, VfJudgeNote *note, void *cx);
+
 #endif

@@ -24,8 +24,9 @@ VfStatus vf_verify(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr
 VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
 
 /* What the operator documents forbid and vf_verify lets pass, for it can be carried: operators and
- * attributes of the default domain that do not exist in the opset, Constants without one value, and
- * bodies with other numbers of inputs and outputs than their nodes. */
+ * attributes of the default domain that do not exist in the opset, words that mean nothing,
+ * Constants without one value, and bodies with other numbers of inputs and outputs than their
+ * nodes. */
 VfStatus vf_verify_standard(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
 
 /* VF_INVALID with the first fault and their number as the sentence if there is any. */

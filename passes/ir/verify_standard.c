@@ -96,7 +96,9 @@ static VfStatus check_node(VfVerify *v, const VfNode *node)
     if (node->op == VF_OP_OTHER)
         return vf_verify_fault(v, "node '%s' (#%d): there is no operator %.*s", LABEL(node),
                                (int)node->op_type.size, node->op_type.data);
-    VF_TRY(vf_judge_ended(node, opset, vf_verify_note, &(VfVerifyAt){v, node}));
+    VfVerifyAt at = {v, node};
+    VF_TRY(vf_judge_ended(node, opset, vf_verify_note, &at));
+    VF_TRY(vf_judge_words(node, opset, vf_verify_note, &at));
     for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
         VF_TRY(check_attr(v, node, attr, opset));
     if (node->op == VF_OP_CONSTANT)

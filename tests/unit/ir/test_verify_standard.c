@@ -36,6 +36,15 @@ static const char *const text_case[][2] = {
     {"model opset=11\n" IN_GRAPH("y = Scatter(x, n, x)"), "Scatter ended with opset 11"},
     {"model opset=10\n" IN_GRAPH("y = Scatter(x, n, x)"), NULL},
     {"model opset=18\n" IN_GRAPH("y = GroupNormalization(x, x, x) {num_groups=1}"), NULL},
+    {"model opset=19\n" IN_GRAPH("y = Pad(x, n) {mode=\"wrap\"}"), NULL},
+    {"model opset=18\n" IN_GRAPH("y = Pad(x, n) {mode=\"wrap\"}"),
+     "attribute 'mode' of Pad is 'wrap', not one of constant, reflect, edge"},
+    {IN_GRAPH("y = Pad(x, n) {mode=\"\"}"), "attribute 'mode' of Pad is ''"},
+    {IN_GRAPH("y = Pad(x, n) {mode=\"edge, reflect\"}"), "attribute 'mode' of Pad is 'edge, refl"},
+    {"model opset=20\n" IN_GRAPH("y = Gelu(x) {approximate=\"tan\"}"),
+     "attribute 'approximate' of Gelu is 'tan', not one of none, tanh"},
+    {"function l::F attr m (x, n) -> (y) { y = Pad(x, n) {mode=ref string m} }\n"
+     IN_GRAPH(""), NULL},
     {IN_GRAPH("y = Constant() {value_int=1, value_float=2.0}"), "Constant has 2 values, needs one"},
     {IN_GRAPH("y = If(c) {then_branch=" ONE ", else_branch=graph b (\"\") -> (z) { z = Neg(x) }}"),
      NULL},
@@ -104,6 +113,35 @@ START_TEST(every_attribute_that_ended_is_found)
 }
 END_TEST
 
+static const struct {
+    VfOp op;
+    const char *name;
+    int32_t since;
+} words[] = {
+#define VF_ATTR_WORDS(op, name, since, words) {VF_OP_##op, name, since},
+#include "passes/ir/attr_words.def"
+};
+
+/* Each row is of a string attribute, whose default is one of its words and of which "?" is none. */
+START_TEST(every_word_row_is_of_an_attribute)
+{
+    VfModel *model = read_vft(IN_GRAPH(""));
+    VfNode node = {.op = words[_i].op, .graph = model->graph};
+    VfAttr attr = {.name = vf_bytes(words[_i].name), .type = VF_ATTR_STRING, .s = vf_bytes("?")};
+    const VfAttrDefault *row = vf_attr_default_find(node.op, attr.name, words[_i].since);
+    int n_fault = 0;
+    node.first_attr = &attr;
+    ck_assert_ptr_nonnull(row);
+    ck_assert_int_eq(row->type, VF_ATTR_STRING);
+    ck_assert_int_eq(vf_judge_words(&node, words[_i].since, count, &n_fault), VF_OK);
+    ck_assert_int_eq(n_fault, 1);
+    attr.s = vf_bytes(row->has_value ? row->s : "?");
+    ck_assert_int_eq(vf_judge_words(&node, words[_i].since, count, &n_fault), VF_OK);
+    ck_assert_int_eq(n_fault, row->has_value ? 1 : 2);
+    vf_model_free(model);
+}
+END_TEST
+
 /* Also when the reader found faults, and nodes alone are looked at. */
 START_TEST(recursion_is_found_among_nodes)
 {
@@ -122,6 +160,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tcase, texts_are_judged, 0, sizeof text_case / sizeof text_case[0]);
     tcase_add_loop_test(tcase, every_attribute_that_ended_is_found, 0,
                         sizeof lost / sizeof lost[0]);
+    tcase_add_loop_test(tcase, every_word_row_is_of_an_attribute, 0,
+                        sizeof words / sizeof words[0]);
     tcase_add_test(tcase, recursion_is_found_among_nodes);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -7,6 +7,65 @@
 #include "passes/ir/attr.h"
 #include "runtime/kernels/norm.h"
 
+/* --- norms of rows --- */
+
+/* Axes of length 1 before all others. */
+static int32_t leading_ones(const VfLowValue *value)
+{
+    int32_t n = 0;
+    while (n < value->rank && value->dims[n] == 1)
+        n++;
+    return n;
+}
+
+/* Whether `value` (may be NULL) broadcasts to the axes of x from `axis` on. */
+static bool broadcasts_to(const VfLowValue *x, int32_t axis, const VfLowValue *value)
+{
+    if (value == NULL)
+        return true;
+    int32_t first = leading_ones(value), n = value->rank - first;
+    if (n > x->rank - axis)
+        return false;
+    for (int32_t i = 0; i < n; i++) {
+        int64_t dim = value->dims[first + i];
+        if (dim != 1 && dim != x->dims[x->rank - n + i])
+            return false;
+    }
+    return true;
+}
+
+/* Scale and bias of x, in[1] and in[2], that are not alike for all rows become late[0] and late[1]:
+ * they are applied to the norm without them. Operands keep their order, so a bias waits for its
+ * scale. */
+static VfStatus hold_back(const VfLowCall *call, VfLowValue *in[3], int32_t axis,
+                          VfLowValue *late[2], VfErr *err)
+{
+    late[0] = late[1] = NULL;
+    for (int32_t i = 1; i < 3; i++) {
+        if (!broadcasts_to(in[0], 0, in[i]))
+            return vf_fail(err, VF_INVALID, "node '%s': operand %d does not broadcast to operand 0",
+                           vf_node_label(call->node), i);
+        if (late[0] != NULL || !broadcasts_to(in[0], axis, in[i])) {
+            late[i - 1] = in[i];
+            in[i] = NULL;
+        }
+    }
+    return VF_OK;
+}
+
+static VfStatus apply_late(VfLower *cx, VfLowValue *const late[2], VfLowValue **y, VfErr *err)
+{
+    static const char *const op[2] = {"mul", "add"};
+    VfLowValue *value;
+    for (int32_t i = 0; i < 2; i++) {
+        if (late[i] == NULL)
+            continue;
+        VF_TRY(vf_low_cast(cx, late[i], (*y)->dtype, &value, err));
+        VF_TRY(vf_low_binary(cx, op[i], *y, value, y, err));
+    }
+    return VF_OK;
+}
+
 /* Scale or bias of a row norm: as many elements as a row, repeated if it broadcasts. */
 static VfStatus row_operand(VfLower *cx, const VfLowValue *x, int32_t axis, VfLowValue **value,
                             VfErr *err)
@@ -14,8 +73,12 @@ static VfStatus row_operand(VfLower *cx, const VfLowValue *x, int32_t axis, VfLo
     if (*value == NULL)
         return VF_OK;
     VF_TRY(vf_low_cast(cx, *value, x->dtype, value, err));
-    if ((int64_t)(*value)->count != vf_low_product(x->dims, axis, x->rank))
+    if ((int64_t)(*value)->count != vf_low_product(x->dims, axis, x->rank)) {
+        int32_t first = leading_ones(*value);
+        VF_TRY(vf_low_reshape(cx, *value, (*value)->rank - first, (*value)->dims + first, value,
+                              err));
         VF_TRY(vf_low_expand(cx, *value, x->rank - axis, x->dims + axis, value, err));
+    }
     return vf_low_dense(cx, *value, value, err);
 }
 
@@ -66,10 +129,11 @@ static VfStatus stash(VfLower *cx, const VfLowCall *call, int32_t n, VfLowValue 
 VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[3] = {call->in[0], call->in[1], vf_low_in(call, 2)},
-               *out[3] = {NULL, NULL, NULL};
+               *out[3] = {NULL, NULL, NULL}, *late[2];
     int64_t axis;
     VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &axis, err));
     VF_TRY(stash(cx, call, 3, in, err));
+    VF_TRY(hold_back(call, in, (int32_t)axis, late, err));
     for (int32_t i = 0; i < 3; i++) {
         if (i > 0 && !vf_low_has_out(call, i))
             continue;
@@ -84,39 +148,35 @@ VfStatus vf_lower_layer_norm(VfLower *cx, VfLowCall *call, VfErr *err)
     }
     double eps = vf_node_float(call->node, "epsilon");
     VF_TRY(emit_row_norm(cx, "layer_norm", in, (int32_t)axis, eps, out, err));
+    VF_TRY(apply_late(cx, late, &out[0], err));
     for (int32_t i = 0; i < 3; i++)
         if (out[i] != NULL)
             VF_TRY(vf_low_cast(cx, out[i], call->fact[i].type.dtype, &call->out[i], err));
     return VF_OK;
 }
 
-/* A scale of another dtype than x: the norm is one of x's dtype, as the operator says, then
- * multiplied in the scale's, which is the result's. */
-static VfStatus scale_in_own_dtype(VfLower *cx, VfLowCall *call, VfLowValue *x, int32_t axis,
-                                   VfErr *err)
-{
-    VfLowValue *in[3] = {x, NULL, NULL}, *scale = call->in[1], *norm;
-    VF_TRY(vf_low_scalar(cx, in[0]->dtype, 1, &in[1], err));
-    VF_TRY(vf_low_row_norm(cx, "rms_norm", in, axis, vf_node_float(call->node, "epsilon"), &norm,
-                           err));
-    VF_TRY(vf_low_cast(cx, norm, scale->dtype, &norm, err));
-    return vf_low_binary(cx, "mul", norm, scale, &call->out[0], err);
-}
-
-/* RMSNormalization and its forerunner SimplifiedLayerNormalization. */
+/* RMSNormalization and its forerunner SimplifiedLayerNormalization. With a scale of another dtype
+ * than x the norm is one of x's dtype, as the operator says, then multiplied in the scale's, which
+ * is the result's. */
 VfStatus vf_lower_rms_norm(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    VfLowValue *in[3] = {call->in[0], call->in[1], NULL};
+    VfLowValue *in[3] = {call->in[0], call->in[1], NULL}, *late[2], *y;
     int64_t axis;
     VF_TRY(vf_low_axis(call, "axis", in[0]->rank, &axis, err));
     if (vf_low_has_out(call, 1))
         return vf_low_refuse(err, "a second result");
     VF_TRY(stash(cx, call, 2, in, err));
-    if (in[0]->dtype != in[1]->dtype)
-        return scale_in_own_dtype(cx, call, in[0], (int32_t)axis, err);
+    VF_TRY(hold_back(call, in, (int32_t)axis, late, err));
+    if (in[1] != NULL && in[0]->dtype != in[1]->dtype) {
+        late[0] = in[1];
+        in[1] = NULL;
+    }
     VF_TRY(vf_low_row_norm(cx, "rms_norm", in, (int32_t)axis, vf_node_float(call->node, "epsilon"),
-                           &call->out[0], err));
-    return vf_low_cast(cx, call->out[0], call->fact[0].type.dtype, &call->out[0], err);
+                           &y, err));
+    if (late[0] != NULL)
+        VF_TRY(vf_low_cast(cx, y, late[0]->dtype, &y, err));
+    VF_TRY(apply_late(cx, late, &y, err));
+    return vf_low_cast(cx, y, call->fact[0].type.dtype, &call->out[0], err);
 }
 
 /* x + skip (+ bias), then a norm (com.microsoft). arg: the kernel. */

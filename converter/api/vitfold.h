@@ -204,7 +204,7 @@ typedef struct VitfoldRunOptions {
 
 /* Execute the model; outputs are added to `out` in order. Any number of threads may run one model
  * at once, each with an `out` of its own, while none changes it. The bits of the outputs do not
- * depend on `n_thread`. */
+ * depend on `n_thread`. VITFOLD_INVALID where an index in the data lies outside its axis. */
 VITFOLD_API int vitfold_run(const VitfoldModel *model, const VitfoldData *in, VitfoldData *out,
                             const VitfoldRunOptions *options, VitfoldError *error);
 

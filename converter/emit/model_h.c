@@ -70,14 +70,14 @@ static void print_function(const VfEmitProgram *program, VfText *text)
         " * allocated, no state is kept, nothing is read or written but what is passed in. "
         "Threads may\n"
         " * call at the same time with the same weights and inputs, each with its own arena and\n"
-        " * outputs.", has_batch ? " of `batch` samples" : "");
+        " * outputs. Returns EXECUTOR_OK, or EXECUTOR_BAD_INDEX where an index lies outside the "
+        "axis that it\n"
+        " * counts along: the outputs mean nothing then.", has_batch ? " of `batch` samples" : "");
     if (has_batch)
-        vf_text_printf(text, " Returns EXECUTOR_OK, or EXECUTOR_BAD_BATCH, with nothing "
-                       "written, where\n * `batch` is not in [%s_MIN_BATCH, %s_MAX_BATCH]. */\n"
-                       "int %s_run(int64_t batch, ", program->upper, program->upper,
-                       program->stem);
-    else
-        vf_text_printf(text, " */\nvoid %s_run(", program->stem);
+        vf_text_printf(text, " Or EXECUTOR_BAD_BATCH, with nothing written, where\n"
+                       " * `batch` is not in [%s_MIN_BATCH, %s_MAX_BATCH].", program->upper,
+                       program->upper);
+    vf_text_printf(text, " */\nint %s_run(%s", program->stem, has_batch ? "int64_t batch, " : "");
     vf_text_string(text, has_batch
         ? "const void *weights, void *arena, const void *const *in,\n"
           "              void *const *out);\n\n"

@@ -139,7 +139,7 @@ static void print_start(const VfEmitProgram *program, int32_t n, VfText *text)
 static void print_parameters(const VfEmitProgram *program, VfText *text)
 {
     bool has_batch = vf_emit_has_batch(&program->whole);
-    vf_text_printf(text, "    %s compute(", has_batch ? "int" : "void");
+    vf_text_string(text, "    int compute(");
     vf_text_string(text, has_batch ? "int64_t batch, " : "");
     vf_text_string(text, "const void *weights");
     for (int32_t i = 0; i < program->plan->n_input; i++)
@@ -176,8 +176,8 @@ static void print_example(const VfEmitProgram *program, VfText *text)
     vf_text_string(text, "    {\n");
     print_pointers(program, false, text);
     print_pointers(program, true, text);
-    vf_text_printf(text, "        %s%s_run(%sweights, %s, %s, %s);\n    }\n\n",
-                   has_batch ? "return " : "", program->stem, has_batch ? "batch, " : "",
+    vf_text_printf(text, "        return %s_run(%sweights, %s, %s, %s);\n    }\n\n",
+                   program->stem, has_batch ? "batch, " : "",
                    has_arena ? "arena" : "NULL", plan->n_input > 0 ? "in" : "NULL",
                    plan->n_output > 0 ? "out" : "NULL");
 }
@@ -206,11 +206,14 @@ static void print_call(const VfEmitProgram *program, VfText *text)
     print_example(program, text);
     vf_text_printf(text, "Types and shapes are in `%s.h`. The function neither allocates nor "
                    "keeps anything and may run in\n"
-                   "several threads at once, each with an arena of its own.\n\n", program->stem);
+                   "several threads at once, each with an arena of its own.\n\n"
+                   "It returns `EXECUTOR_OK`, or `EXECUTOR_BAD_INDEX` where an index that it reads "
+                   "lies outside the axis\nthat it counts along: the outputs mean nothing then.%s",
+                   program->stem, has_batch ? "\n" : "\n\n");
     if (has_batch)
-        vf_text_printf(text, "It returns `EXECUTOR_OK`, or `EXECUTOR_BAD_BATCH`, with nothing "
-                       "computed, where `batch` is not in\n"
-                       "[`%s_MIN_BATCH`, `%s_MAX_BATCH`].\n\n", program->upper, program->upper);
+        vf_text_printf(text, "Or `EXECUTOR_BAD_BATCH`, with nothing computed, where `batch` is not "
+                       "in\n[`%s_MIN_BATCH`, `%s_MAX_BATCH`].\n\n", program->upper,
+                       program->upper);
     print_weights(program, text);
 }
 

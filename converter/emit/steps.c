@@ -169,6 +169,8 @@ static void print_args(const Steps *cx, int32_t number)
     const VfEmitDerived *derived = vf_emit_derived(step->kernel);
     bool varies = vf_emit_params_vary(cx->range, number);
     VfText *text = cx->text;
+    if (step->may_fail)
+        vf_text_string(text, "        VfkFault fault = {0, 0, 0};\n");
     vf_text_printf(text, "        const VfkArgs args = {%s, %s, ", step->n_in > 0 ? "x" : "NULL",
                    step->n_out > 0 ? "y" : "NULL");
     vf_text_string(text, step->scratch_bytes > 0 ? "a" : "NULL");
@@ -182,7 +184,15 @@ static void print_args(const Steps *cx, int32_t number)
         vf_text_string(text, derived->units);
     else
         vf_emit_number(cx->range, cx->range->low->step[number].units, step->units, text);
-    vf_text_string(text, "};\n");
+    vf_text_string(text, step->may_fail ? ", &fault};\n" : ", NULL};\n");
+}
+
+static void print_failure(const Steps *cx, const VfPlanStep *step)
+{
+    vf_text_string(cx->text, "        if (fault.is_set");
+    if (step->has_guard)
+        vf_text_printf(cx->text, " && *(const uint8_t *)x[%d]", step->n_in - 1);
+    vf_text_string(cx->text, ")\n            return EXECUTOR_BAD_INDEX;\n");
 }
 
 static void print_step(const Steps *cx, int32_t number)
@@ -197,8 +207,11 @@ static void print_step(const Steps *cx, int32_t number)
     print_refs(cx, number, false);
     print_refs(cx, number, true);
     print_args(cx, number);
-    vf_text_printf(cx->text, "        %s%s(&args);\n    }\n", has_blas ? "call_" : "",
+    vf_text_printf(cx->text, "        %s%s(&args);\n", has_blas ? "call_" : "",
                    has_blas ? kernel->name : kernel->symbol);
+    if (step->may_fail)
+        print_failure(cx, step);
+    vf_text_string(cx->text, "    }\n");
 }
 
 /* Names for the kernels that OpenBLAS can stand in for. */
@@ -264,14 +277,14 @@ static void print_range(const Steps *cx)
         print_static_params(cx, i);
     if (vf_emit_has_batch(range))
         vf_text_printf(cx->text, "/* Batches of %" PRId64 " to %" PRId64 ". */\n"
-                       "static void run_%" PRId64 "_to_%" PRId64 "(int64_t batch, %s", range->min,
+                       "static int run_%" PRId64 "_to_%" PRId64 "(int64_t batch, %s", range->min,
                        range->max, range->min, range->max, memory_words);
     else
-        vf_text_printf(cx->text, "void %s_run(%s", program->stem, memory_words);
+        vf_text_printf(cx->text, "int %s_run(%s", program->stem, memory_words);
     print_locals(cx);
     for (int32_t i = 0; i < range->high->n_step; i++)
         print_step(cx, i);
-    vf_text_string(cx->text, "}\n\n");
+    vf_text_string(cx->text, "    return EXECUTOR_OK;\n}\n\n");
 }
 
 /* The function of the model, which chooses that of a range. */
@@ -284,15 +297,12 @@ static void print_choice(const VfEmitProgram *program, VfText *text)
                    program->upper, program->upper);
     for (int32_t i = 0; i < model->n_range; i++) {
         const VfEmitRange *range = &model->range[i];
-        bool is_last = i + 1 == model->n_range;
-        if (!is_last)
+        if (i + 1 < model->n_range)
             vf_text_printf(text, "    if (batch <= %" PRId64 ")\n    ", range->max);
-        else if (i > 0)
-            vf_text_string(text, "    else\n    ");
-        vf_text_printf(text, "    run_%" PRId64 "_to_%" PRId64 "(batch, weights, arena, in, "
+        vf_text_printf(text, "    return run_%" PRId64 "_to_%" PRId64 "(batch, weights, arena, in, "
                        "out);\n", range->min, range->max);
     }
-    vf_text_string(text, "    return EXECUTOR_OK;\n}\n\n");
+    vf_text_string(text, "}\n\n");
 }
 
 void vf_emit_steps(const VfEmitProgram *program, VfText *text)

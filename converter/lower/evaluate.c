@@ -42,9 +42,10 @@ static VfStatus run_step(VfLower *cx, const Memory *memory, const VfLowStep *ste
         in[i] = place_of(memory, step->in[i]);
     for (int32_t i = 0; i < step->n_out; i++)
         out[i] = place_of(memory, step->out[i]);
-    VfkArgs args = {in, out, scratch, step->params, 0, step->units};
+    VfkFault fault = {0};
+    VfkArgs args = {in, out, scratch, step->params, 0, step->units, &fault};
     step->kernel->fn(&args);
-    return VF_OK;
+    return fault.is_set ? vf_plan_fail(&cx->node[step->node], &fault, err) : VF_OK;
 }
 
 /* Strings are known or lowering refuses: a copy of the list and of what it points at. */

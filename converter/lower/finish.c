@@ -160,6 +160,7 @@ static VfStatus finish_steps(VfLower *cx, VfPlan *plan, VfErr *err)
         *to = (VfPlanStep){.kernel = from->kernel, .params = from->params, .n_in = from->n_in,
                            .n_out = from->n_out, .scratch_bytes = from->scratch_bytes,
                            .units = from->units, .grain = from->grain, .node = from->node,
+                           .may_fail = from->may_fail, .has_guard = from->has_guard,
                            .flops = from->flops, .bytes = from->bytes};
         VF_TRY(resolve_list(cx, from->n_in, from->in, &to->in, err));
         VF_TRY(resolve_list(cx, from->n_out, from->out, &to->out, err));

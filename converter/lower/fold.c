@@ -151,7 +151,7 @@ VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err)
     VfErr why = {0};
     VfStatus status = vf_low_evaluate(cx->arena, cx->model, call->node, list, out, &why);
     *is_done = status == VF_OK;
-    if (status == VF_UNSUPPORTED)
+    if (status == VF_UNSUPPORTED || (status == VF_INVALID && cx->choice != NULL))
         return VF_OK; /* the ordinary way gives the same refusal, with the node noted */
     if (status != VF_OK)
         return vf_fail(err, status, "%s", why.text);

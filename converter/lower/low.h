@@ -70,6 +70,7 @@ typedef struct VfLowStep {
     int64_t units, grain;
     int32_t node;
     double flops, bytes;
+    bool may_fail, has_guard; /* as in the plan */
     bool may_overwrite; /* out[0] may take over the memory of in[0] */
 } VfLowStep;
 
@@ -92,6 +93,7 @@ typedef struct VfLower {
     const VfLowFrame *frame;
     int32_t depth;      /* of nested graphs */
     int64_t n_visit;
+    struct VfLowChoice *choice; /* the innermost branch around that may not be taken, or NULL */
     bool use_values;    /* contents of inputs may be used */
     bool took_strings;  /* an input of strings was: its contents are part of the plan */
     bool is_inner;      /* evaluates one node: nothing is folded */

@@ -1,4 +1,5 @@
 /* If and Loop, followed when the plan is made. */
+#include "converter/lower/choice.h"
 #include "converter/lower/ops.h"
 #include "converter/lower/unroll.h"
 
@@ -24,14 +25,38 @@ static int known_bool(const VfLowValue *value)
     return vf_tensor_get_i64(value->known, 0) != 0;
 }
 
-/* Both branches are computed and one is chosen: right because nodes have no effects. */
+VfStatus vf_low_is_taken(VfLower *cx, VfLowValue **out, VfErr *err)
+{
+    VfLowChoice *choice = cx->choice;
+    VfLowValue *outer, *taken = choice->condition;
+    *out = choice->taken;
+    if (*out != NULL)
+        return VF_OK;
+    if (choice->is_else)
+        VF_TRY(vf_low_map(cx, "not", taken, 0, 0, &taken, err));
+    if (choice->outer != NULL) {
+        cx->choice = choice->outer;
+        VF_TRY(vf_low_is_taken(cx, &outer, err));
+        cx->choice = choice;
+        VF_TRY(vf_low_binary(cx, "and", outer, taken, &taken, err));
+    }
+    *out = choice->taken = taken;
+    return VF_OK;
+}
+
+/* Both branches are computed and one is chosen: right because nodes have no effects, but that an
+ * index in the branch that is taken may end the run. */
 static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const branch[2],
                               VfErr *err)
 {
     VfLowValue *condition;
     VF_TRY(vf_low_reshape(cx, call->in[0], 0, NULL, &condition, err));
-    VF_TRY(vf_low_walk(cx, branch[0], err));
-    VF_TRY(vf_low_walk(cx, branch[1], err));
+    for (int32_t i = 0; i < 2; i++) {
+        VfLowChoice choice = {cx->choice, condition, i == 1, NULL};
+        cx->choice = &choice;
+        VF_TRY(vf_low_walk(cx, branch[i], err));
+        cx->choice = choice.outer;
+    }
     for (int32_t i = 0; i < call->n_out; i++) {
         VfLowValue *x, *y;
         if (!vf_low_has_out(call, i))

@@ -39,9 +39,12 @@ static VfStatus gather_view(VfLower *cx, VfLowCall *call, int32_t axis, bool *is
     for (int64_t i = 0; i < n; i++) {
         int64_t at = vf_tensor_get_i64(index->known, (size_t)i);
         at += at < 0 ? dim : 0;
+        if ((at < 0 || at >= dim) && cx->choice != NULL)
+            return VF_OK;
         if (at < 0 || at >= dim)
-            return vf_fail(err, VF_INVALID, "node '%s': an index outside an axis of %lld",
-                           vf_node_label(call->node), (long long)dim);
+            return vf_fail(err, VF_INVALID, "node '%s': index %lld lies outside an axis of %lld",
+                           vf_node_label(call->node),
+                           (long long)vf_tensor_get_i64(index->known, (size_t)i), (long long)dim);
         first = i == 0 ? at : first;
         step = i == 1 ? at - last : step;
         if (i > 1 && at - last != step)

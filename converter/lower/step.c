@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/lower/choice.h"
 #include "runtime/kernels/cast.h"
 #include "runtime/kernels/copy.h"
 
@@ -44,16 +45,19 @@ static int64_t grain_of(const VfLowEmit *emit)
     return grain < (double)emit->units ? (int64_t)grain : emit->units;
 }
 
-static VfStatus refs_of(VfLower *cx, int32_t n, VfLowValue **list, VfLowRef **refs, VfErr *err)
+/* `more`, which may be NULL, goes behind the list. */
+static VfStatus refs_of(VfLower *cx, int32_t n, VfLowValue **list, VfLowValue *more,
+                        VfLowRef **refs, VfErr *err)
 {
     *refs = VF_NEW_ARRAY(cx->arena, VfLowRef, (size_t)n + 1);
     VF_TRY_ALLOC(*refs, err);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i <= n; i++) {
+        VfLowValue *value = i < n ? list[i] : more;
         (*refs)[i] = (VfLowRef){LOW_NO_BUFFER, 0};
-        if (list[i] == NULL)
+        if (value == NULL)
             continue;
-        VF_TRY(vf_low_place(cx, list[i], err));
-        (*refs)[i] = (VfLowRef){list[i]->buffer, list[i]->offset};
+        VF_TRY(vf_low_place(cx, value, err));
+        (*refs)[i] = (VfLowRef){value->buffer, value->offset};
     }
     return VF_OK;
 }
@@ -97,15 +101,21 @@ VfStatus vf_low_emit(VfLower *cx, const VfLowEmit *emit, VfErr *err)
         return VF_OK;
     if (emit->scratch_bytes == SIZE_MAX)
         return vf_no_memory(err);
+    bool may_fail = (kernel->flags & VFK_INDEXED) != 0;
+    VfLowValue *guard = NULL;
+    if (may_fail && cx->choice != NULL)
+        VF_TRY(vf_low_is_taken(cx, &guard, err));
     VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->step, &cx->cap_step, cx->n_step + 1,
                          sizeof *cx->step, err));
     VfLowStep step = {.kernel = kernel, .n_in = emit->n_in, .n_out = emit->n_out,
                       .scratch_bytes = emit->scratch_bytes, .units = emit->units,
-                      .grain = grain_of(emit), .node = cx->current_node, .flops = emit->flops};
+                      .grain = grain_of(emit), .node = cx->current_node, .flops = emit->flops,
+                      .may_fail = may_fail, .has_guard = guard != NULL};
     step.params = vf_arena_copy(cx->arena, emit->params, kernel->params_bytes);
     VF_TRY_ALLOC(step.params, err);
-    VF_TRY(refs_of(cx, emit->n_in, emit->in, &step.in, err));
-    VF_TRY(refs_of(cx, emit->n_out, emit->out, &step.out, err));
+    VF_TRY(refs_of(cx, emit->n_in, emit->in, guard, &step.in, err));
+    step.n_in += guard != NULL;
+    VF_TRY(refs_of(cx, emit->n_out, emit->out, NULL, &step.out, err));
     step.bytes = bytes_of(emit->n_in, emit->in) + bytes_of(emit->n_out, emit->out);
     step.may_overwrite = emit->may_overwrite && (kernel->flags & VFK_IN_PLACE) != 0;
     cx->step[cx->n_step++] = step;

@@ -18,6 +18,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
 #include "runtime/kernels/kernel.h"
 
 /* Where a buffer lives. */
@@ -74,6 +75,8 @@ typedef struct VfPlanStep {
     int64_t units;        /* work of the whole step */
     int64_t grain;        /* units worth a worker: decides how many take part, in equal shares */
     int32_t node;         /* index in plan->node: which node of the model this came from */
+    bool may_fail;        /* an index outside its axis ends the run */
+    bool has_guard;       /* only where the last operand is true: a bool that no kernel reads */
     double flops;         /* floating-point operations, a multiply-add as two */
     double bytes;         /* of its operands, each counted once, and of its results */
 } VfPlanStep;
@@ -102,6 +105,9 @@ typedef struct VfPlan {
     double flops;
     bool depends_on_values; /* contents of inputs were used: right for these values alone */
 } VfPlan;
+
+/* VF_INVALID: a kernel of `node` met an index outside its axis. */
+VfStatus vf_plan_fail(const VfPlanNode *node, const VfkFault *fault, VfErr *err);
 
 /* Free the plan and its arena. NULL is allowed. */
 void vf_plan_free(VfPlan *plan);

@@ -22,6 +22,7 @@ struct VfRun {
     void *const *given_out;
     const VfPlanStep *step;
     VfRunSpan *share; /* of the current step by worker, or NULL */
+    VfkFault *fault;  /* of the current step by worker */
 };
 
 static void operand_counts(const VfPlan *plan, size_t *n_in, size_t *n_out)
@@ -58,9 +59,11 @@ static VfStatus run_fill(VfRun *run, VfErr *err)
         return vf_no_memory(err);
     run->arena = aligned_memory(plan->arena_bytes);
     run->scratch = aligned_memory(scratch);
+    run->fault = calloc((size_t)vf_pool_size(run->pool), sizeof *run->fault);
     run->in = calloc(n_in, sizeof *run->in);
     run->out = calloc(n_out, sizeof *run->out);
-    if (run->arena == NULL || run->scratch == NULL || run->in == NULL || run->out == NULL)
+    if (run->arena == NULL || run->scratch == NULL || run->in == NULL || run->out == NULL ||
+        run->fault == NULL)
         return vf_no_memory(err);
     return VF_OK;
 }
@@ -90,6 +93,7 @@ void vf_run_free(VfRun *run)
     free(run->scratch);
     free(run->in);
     free(run->out);
+    free(run->fault);
     free(run);
 }
 
@@ -121,7 +125,8 @@ static void call_kernel(void *user, int32_t worker, int64_t begin, int64_t end)
 {
     const VfRun *run = user;
     char *scratch = run->scratch + (size_t)worker * run->scratch_each;
-    VfkArgs args = {run->in, run->out, scratch, run->step->params, begin, end};
+    VfkFault *fault = run->step->may_fail ? &run->fault[worker] : NULL;
+    VfkArgs args = {run->in, run->out, scratch, run->step->params, begin, end, fault};
     if (run->share == NULL) {
         run->step->kernel->fn(&args);
         return;
@@ -131,17 +136,34 @@ static void call_kernel(void *user, int32_t worker, int64_t begin, int64_t end)
     run->share[worker].end_ns = vf_clock_ns();
 }
 
-static void run_step(VfRun *run, const VfPlanStep *step)
+/* What the first worker met that met a fault: workers do the units in order, so this is the first
+ * one of the step, whatever their number. */
+static VfStatus find_fault(const VfRun *run, VfErr *err)
 {
+    const VfPlanStep *step = run->step;
+    if (step->has_guard && *(const uint8_t *)run->in[step->n_in - 1] == 0)
+        return VF_OK;
+    for (int32_t i = 0; i < vf_pool_size(run->pool); i++)
+        if (run->fault[i].is_set)
+            return vf_plan_fail(&run->plan->node[step->node], &run->fault[i], err);
+    return VF_OK;
+}
+
+static VfStatus run_step(VfRun *run, const VfPlanStep *step, VfErr *err)
+{
+    size_t n_worker = (size_t)vf_pool_size(run->pool);
     for (int32_t i = 0; i < step->n_in; i++)
         run->in[i] = read_place(run, step->in[i]);
     for (int32_t i = 0; i < step->n_out; i++)
         run->out[i] = write_place(run, step->out[i]);
     run->step = step;
+    if (step->may_fail)
+        memset(run->fault, 0, n_worker * sizeof *run->fault);
     vf_pool_share(run->pool, call_kernel, run, step->units, step->grain);
+    return step->may_fail ? find_fault(run, err) : VF_OK;
 }
 
-static void run_steps(VfRun *run, const VfRunOptions *options)
+static VfStatus run_steps(VfRun *run, const VfRunOptions *options, VfErr *err)
 {
     const VfPlan *plan = run->plan;
     size_t n_worker = (size_t)vf_pool_size(run->pool);
@@ -150,10 +172,11 @@ static void run_steps(VfRun *run, const VfRunOptions *options)
     for (int32_t i = 0; i < plan->n_step; i++) {
         run->share = options->share == NULL ? NULL : options->share + (size_t)i * n_worker;
         int64_t begin = options->step == NULL ? 0 : vf_clock_ns();
-        run_step(run, &plan->step[i]);
+        VF_TRY(run_step(run, &plan->step[i], err));
         if (options->step != NULL)
             options->step[i] = (VfRunSpan){begin, vf_clock_ns()};
     }
+    return VF_OK;
 }
 
 VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options,
@@ -166,8 +189,7 @@ VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRun
     run->given_in = in;
     run->given_out = out;
     static const VfRunOptions no_times;
-    run_steps(run, options == NULL ? &no_times : options);
-    return VF_OK;
+    return run_steps(run, options == NULL ? &no_times : options, err);
 }
 
 const void *vf_run_saved(const VfRun *run, int32_t i)

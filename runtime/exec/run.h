@@ -33,7 +33,8 @@ typedef struct VfRunOptions {
     VfRunSpan *share; /* of what worker w did of step i: [i * pool size + w], zeros for nothing */
 } VfRunOptions;
 
-/* Run. `in[i]` has plan->input[i].bytes bytes, aligned for its dtype; `out[i]` is filled. */
+/* Run. `in[i]` has plan->input[i].bytes bytes, aligned for its dtype; `out[i]` is filled.
+ * VF_INVALID: an index lies outside its axis; what `out` holds then means nothing. */
 VfStatus vf_run(VfRun *run, const void *const *in, void *const *out, const VfRunOptions *options,
                 VfErr *err);
 

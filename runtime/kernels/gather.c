@@ -2,7 +2,8 @@
 #include "runtime/kernels/variant.h"
 #include "runtime/kernels/walk.h"
 
-/* `inner` elements of `bytes` from element `at` of data, or zeros if `at` is negative. */
+/* `inner` elements of `bytes` from element `at` of data, or zeros if `at` is negative: an index was
+ * out of range. */
 static void take(void *out, const void *data, int64_t at, int64_t inner, int64_t bytes)
 {
     if (inner == 0) {
@@ -20,28 +21,27 @@ static void gather(const VfkArgs *args, int64_t bytes)
     const VfkGatherParams *params = args->params;
     const int64_t inner = params->inner;
     for (int64_t u = args->begin; u < args->end; u++) {
-        int64_t o = u / params->n_index, at = -1;
-        if (params->axis_dim > 0) {
-            at = vfk_index_clamp(args->in[1], params->index_bytes, u % params->n_index,
-                                 params->axis_dim);
-            at = (o * params->axis_dim + at) * inner;
-        }
+        int64_t at = vfk_index_find(args, params->index_bytes, u % params->n_index,
+                                    params->axis_dim);
+        at = at < 0 ? -1 : (u / params->n_index * params->axis_dim + at) * inner;
         take((char *)args->out[0] + u * inner * bytes, args->in[0], at, inner, bytes);
     }
 }
 
-/* The element offset in data that tuple `tuple` names; -1 if an axis is empty. */
-static int64_t tuple_offset(const VfkGatherNdParams *params, const void *index, int64_t tuple)
+/* The element offset in data that tuple `tuple` names, or -1. */
+static int64_t tuple_offset(const VfkArgs *args, int64_t tuple)
 {
-    int64_t at = tuple / params->n_tuple * params->batch_stride;
+    const VfkGatherNdParams *params = args->params;
+    int64_t offset = tuple / params->n_tuple * params->batch_stride;
     for (int64_t j = 0; j < params->depth; j++) {
-        if (params->dim[j] <= 0) {
+        int64_t at = vfk_index_find(args, params->index_bytes, tuple * params->depth + j,
+                                    params->dim[j]);
+        if (at < 0) {
             return -1;
         }
-        at += params->stride[j] * vfk_index_clamp(index, params->index_bytes,
-                                                  tuple * params->depth + j, params->dim[j]);
+        offset += at * params->stride[j];
     }
-    return at;
+    return offset;
 }
 
 static void gather_nd(const VfkArgs *args, int64_t bytes)
@@ -49,7 +49,7 @@ static void gather_nd(const VfkArgs *args, int64_t bytes)
     const VfkGatherNdParams *params = args->params;
     for (int64_t u = args->begin; u < args->end; u++) {
         take((char *)args->out[0] + u * params->inner * bytes, args->in[0],
-             tuple_offset(params, args->in[1], u), params->inner, bytes);
+             tuple_offset(args, u), params->inner, bytes);
     }
 }
 
@@ -62,11 +62,8 @@ static void gather_elements(const VfkArgs *args, int64_t bytes)
     vfk_walk_seek(&walk, args->begin);
     const int64_t axis = params->axis, stride = params->data_stride[axis];
     for (int64_t u = args->begin; u < args->end; u++) {
-        int64_t at = -1;
-        if (params->axis_dim > 0) {
-            at = vfk_index_clamp(args->in[1], params->index_bytes, u, params->axis_dim);
-            at = walk.offset[0] + (at - walk.index[axis]) * stride;
-        }
+        int64_t at = vfk_index_find(args, params->index_bytes, u, params->axis_dim);
+        at = at < 0 ? -1 : walk.offset[0] + (at - walk.index[axis]) * stride;
         take((char *)args->out[0] + u * bytes, args->in[0], at, 1, bytes);
         vfk_walk_next(&walk, params->rank - 1);
     }

@@ -1,8 +1,7 @@
 /* Reading through indices: Gather, GatherElements, GatherND.
  *
  * in: data, indices. Indices are i32 or i64 as `index_bytes` (4 or 8) says. A negative index
- * counts from the end. An index outside its axis is clamped to the nearest valid one, because
- * a kernel cannot fail and must not read elsewhere; an axis of length 0 gives zero bytes.
+ * counts from the end. An index outside its axis is told (VfkFault) and gives zero bytes.
  * Kernels by the bytes of an element: b1 b2 b4 b8 b16.
  *
  *   gather           out[o, j, i] = data[o, index[j], i]. Units: outer * n_index

@@ -2,7 +2,7 @@
 #ifndef VFK_INDEX_H
 #define VFK_INDEX_H
 
-#include <stdint.h>
+#include "runtime/kernels/kernel.h"
 
 /* Element i of an i32 or i64 tensor (`bytes` 4 or 8). */
 static inline int64_t vfk_index_load(const void *index, int64_t bytes, int64_t i)
@@ -17,12 +17,18 @@ static inline int64_t vfk_index_wrap(const void *index, int64_t bytes, int64_t i
     return at < 0 ? at + dim : at;
 }
 
-/* The same, clamped into [0, dim); dim > 0. */
-static inline int64_t vfk_index_clamp(const void *index, int64_t bytes, int64_t i, int64_t dim)
+/* Index i of operand 1, counted from the end if negative. One that is out of range is told; then it
+ * is -1. */
+static inline int64_t vfk_index_find(const VfkArgs *args, int64_t bytes, int64_t i, int64_t dim)
 {
-    int64_t at = vfk_index_wrap(index, bytes, i, dim);
-    at = at < 0 ? 0 : at;
-    return at < dim ? at : dim - 1;
+    int64_t at = vfk_index_wrap(args->in[1], bytes, i, dim);
+    if (at >= 0 && at < dim) {
+        return at;
+    }
+    if (args->fault != NULL && !args->fault->is_set) {
+        *args->fault = (VfkFault){vfk_index_load(args->in[1], bytes, i), dim, 1};
+    }
+    return -1;
 }
 
 #endif

@@ -25,6 +25,13 @@
 
 enum { VFK_MAX_RANK = 8 }; /* after lowering has merged axes that can be merged */
 
+/* The first index outside its axis that a kernel met. */
+typedef struct VfkFault {
+    int64_t index;  /* as it was given */
+    int64_t dim;    /* of the axis */
+    int64_t is_set; /* 0: there was none */
+} VfkFault;
+
 typedef struct VfkArgs {
     const void *const *in; /* operands, as the kernel's header orders them; NULL where absent */
     void *const *out;      /* results; overlap `in` only if the kernel's row says VFK_IN_PLACE */
@@ -32,6 +39,7 @@ typedef struct VfkArgs {
     const void *params;    /* the kernel's params struct */
     int64_t begin;         /* first unit of work of this call */
     int64_t end;           /* one past the last */
+    VfkFault *fault;       /* of this worker alone, set by kernels with VFK_INDEXED; or NULL */
 } VfkArgs;
 
 typedef void VfkFn(const VfkArgs *args);
@@ -53,7 +61,8 @@ typedef struct VfkField {
 
 /* Kernel flags. */
 enum {
-    VFK_IN_PLACE = 1 /* out[0] may be the very buffer in[0] (same size) */
+    VFK_IN_PLACE = 1, /* out[0] may be the very buffer in[0] (same size) */
+    VFK_INDEXED = 2   /* reads indices, which may lie outside their axis: tells `fault`, goes on */
 };
 
 /* One row of kernels.def. */

@@ -29,8 +29,8 @@ static void scatter_elements(const VfkArgs *args, int64_t bytes, Apply *apply)
     }
     vfk_walk_seek(&walk, 0);
     for (int64_t u = 0; u < n_update; u++) {
-        int64_t at = vfk_index_wrap(args->in[1], params->index_bytes, u, params->axis_dim);
-        if (at >= 0 && at < params->axis_dim) {
+        int64_t at = vfk_index_find(args, params->index_bytes, u, params->axis_dim);
+        if (at >= 0) {
             at = walk.offset[0] + (at - walk.index[axis]) * params->data_stride[axis];
             apply((char *)args->out[0] + at * bytes, (const char *)args->in[2] + u * bytes, 1,
                   params->reduction);
@@ -40,13 +40,14 @@ static void scatter_elements(const VfkArgs *args, int64_t bytes, Apply *apply)
 }
 
 /* The element offset that tuple `tuple` names, or -1 if it is outside. */
-static int64_t target_offset(const VfkScatterNdParams *params, const void *index, int64_t tuple)
+static int64_t target_offset(const VfkArgs *args, int64_t tuple)
 {
+    const VfkScatterNdParams *params = args->params;
     int64_t offset = 0;
     for (int64_t j = 0; j < params->depth; j++) {
-        int64_t at = vfk_index_wrap(index, params->index_bytes, tuple * params->depth + j,
+        int64_t at = vfk_index_find(args, params->index_bytes, tuple * params->depth + j,
                                     params->dim[j]);
-        if (at < 0 || at >= params->dim[j]) {
+        if (at < 0) {
             return -1;
         }
         offset += at * params->stride[j];
@@ -62,7 +63,7 @@ static void scatter_nd(const VfkArgs *args, int64_t bytes, Apply *apply)
     }
     copy_data(args, params->n, bytes);
     for (int64_t t = 0; t < params->n_tuple && params->inner > 0; t++) {
-        int64_t at = target_offset(params, args->in[1], t);
+        int64_t at = target_offset(args, t);
         if (at >= 0) {
             apply((char *)args->out[0] + at * bytes,
                   (const char *)args->in[2] + t * params->inner * bytes, params->inner,

@@ -2,7 +2,8 @@
  *
  * in: data, indices, updates. out is a copy of data with updates applied in row-major order of
  * the indices, so among equal indices the last wins. Indices are as in gather.h; one outside
- * its axis is skipped. Units: 1, the whole tensor. May run in place (no copy then).
+ * its axis is told, and its updates are left out. Units: 1, the whole tensor. May run in place (no
+ * copy then).
  *
  *   scatter_elements_b1 b2 b4 b8 b16, scatter_nd_b1 ...   reduction must be VFK_SCATTER_SET
  *   scatter_elements_f32 f64 i8 u8 ..., scatter_nd_f32 ... any reduction

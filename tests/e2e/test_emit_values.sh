@@ -1,6 +1,7 @@
 #!/bin/bash
 # What an emitted program says of values beyond the usual: infinities and NaN where they are
-# expected or not, many of them, outputs in another order, weights that a smaller type does not hold.
+# expected or not, many of them, outputs in another order, weights that a smaller type does not hold,
+# indices outside their axis.
 set -u
 vitfold=$(realpath "${VITFOLD:-build/vitfold}")
 source=$(realpath "${VITFOLD_SOURCE:-.}")
@@ -13,7 +14,7 @@ failed=0
 
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$source/testdata python3 - <<'PYTHON' || exit 1
 import struct
-from make_onnx_cases import FLOAT, Msg, floats, node, num, opset, sub, tensor, text, value_info
+from make_onnx_cases import FLOAT, INT64, Msg, attr, floats, node, num, opset, sub, tensor, text, value_info
 def model(path, outputs, weight=(1.0, 2.0, 1e6)):
     nodes = [node("Mul", ["x", "w"], ["product"], name="mul"),
              node("Add", ["x", "x"], ["sum"], name="add")]
@@ -37,6 +38,16 @@ graph = sub(7, *[node("Neg", [f"x{i}"], [f"y{i}"]) for i in n], text(2, "g"),
             *[value_info(12, f"y{i}", FLOAT, [1]) for i in n])
 with open("many.onnx", "wb") as f:
     f.write(Msg(num(1, 8), graph, opset(8, "", 17)).bytes())
+pick = sub(7, node("Gather", ["x", "i"], ["y"], attr("axis", 2, num(3, 1))),
+           text(2, "g"), value_info(11, "x", FLOAT, ["batch", 3]), value_info(11, "i", INT64, [1]),
+           value_info(12, "y", FLOAT, ["batch", 1]))
+with open("pick.onnx", "wb") as f:
+    f.write(Msg(num(1, 8), pick, opset(8, "", 17)).bytes())
+for number in 2, 3:
+    head = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"
+    with open(f"i{number}.npy", "wb") as f:
+        f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() +
+                struct.pack("<q", number))
 inf, nan = float("inf"), float("nan")
 array("x.npy", 1, inf, 0)
 for path, sum_ in ("same", (2, inf, 0)), ("finite", (2, 5, 0)), ("negative", (2, -inf, 0)), \
@@ -96,6 +107,20 @@ grep -q ' 0 tensors widened on loading; 1 kept as f32, for they hold larger numb
 build narrow
 expect 0 'product: 3 elements, equal to the bit' narrow --in 0=sample/in_0.npy \
     --expect product=sample/out_0.npy
+# An index outside its axis ends the run, as that of vitfold itself; no output is written.
+"$vitfold" run pick.onnx --random 1 -i i=i3.npy -o out_3 >message 2>&1
+[ $? = 3 ] && grep -q "node 'Gather#1': index 3 lies outside an axis of 3" message &&
+    [ ! -e out_3 ] || fail "run pick.onnx: $(cat message)"
+emit pick.onnx -o pick
+emit pick.onnx -o pick_batch --dim batch=1..4
+for folder_of in pick pick_batch; do
+    build $folder_of
+    expect 0 '1 runs' $folder_of --in i=../i2.npy --out y=y.npy --repeats 1
+    rm $folder_of/y.npy
+    expect 3 'an index is out of range' $folder_of --in i=../i3.npy --out y=y.npy --repeats 3
+    [ ! -e $folder_of/y.npy ] || fail "$folder_of: wrote an output"
+done
+
 emit d.onnx -o exact --weights-dtype f16
 grep -q ' 1 tensors widened on loading; largest error 0$' report || fail "exact: $(cat report)"
 exit $failed

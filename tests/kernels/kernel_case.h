@@ -84,7 +84,7 @@ static inline void case_call(const Case *c, const VfkKernel *kernel, void *out[C
     ck_assert_int_eq(posix_memalign(&scratch, 64, c->scratch_bytes + 64), 0);
     for (int64_t u = 0; u < c->units; u += share) {
         int64_t end = u + share < c->units ? u + share : c->units;
-        VfkArgs args = {c->in, out, scratch, c->params, u, end};
+        VfkArgs args = {c->in, out, scratch, c->params, u, end, NULL};
         kernel->fn(&args);
     }
     free(scratch);

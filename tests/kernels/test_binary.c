@@ -91,7 +91,7 @@ START_TEST(test_same_operand_in_place)
     VfkBinaryParams params = {1, {N}, {1}, {1}};
     const void *in[] = {a, a};
     void *out[] = {a};
-    VfkArgs args = {in, out, NULL, &params, 0, N};
+    VfkArgs args = {in, out, NULL, &params, 0, N, NULL};
     vfk_kernel_find("add_f32", 0)->fn(&args);
     ck_assert_mem_eq(a, want, sizeof want);
     free(a);

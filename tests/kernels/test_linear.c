@@ -45,7 +45,7 @@ static void pack(const float *b, int64_t k, int64_t n, float *packed)
 {
     VfkPackParams params = {.k = k, .n = n, .row = n, .col = 1};
     VfkArgs args = {(const void *[]){b}, (void *[]){packed}, NULL, &params, 0,
-                    vfk_pack_units(&params)};
+                    vfk_pack_units(&params), NULL};
     vfk_kernel_find("pack_f32", VFK_REFERENCE)->fn(&args);
 }
 
@@ -68,7 +68,8 @@ static void apply_act(const struct Shape *s, const char *variant, float *c)
         return;
     }
     VfkMapParams params = {.n = s->m * s->n, .alpha = 1.5};
-    VfkArgs args = {(const void *[]){c}, (void *[]){c}, NULL, &params, 0, s->m * s->n};
+    VfkArgs args = {(const void *[]){c}, (void *[]){c}, NULL, &params, 0, s->m * s->n,
+                    NULL};
     for (int32_t i = 0; i < vfk_kernel_count; i++) {
         const VfkKernel *kernel = &vfk_kernel_table[i];
         if (strcmp(kernel->name, act_name[s->act]) == 0 && strcmp(kernel->variant, variant) == 0) {
@@ -89,7 +90,7 @@ static void separate_steps(const struct Shape *s, const char *variant, const flo
     void *scratch = NULL;
     ck_assert_int_eq(posix_memalign(&scratch, 64, vfk_matmul_scratch_bytes(&p, 4) + 64), 0);
     const void *operand[] = {in[0], in[1], s->with & BIAS ? in[2] : NULL};
-    VfkArgs args = {operand, (void *[]){c}, scratch, &p, 0, 1};
+    VfkArgs args = {operand, (void *[]){c}, scratch, &p, 0, 1, NULL};
     find("matmul_f32", variant)->fn(&args);
     free(scratch);
     apply_act(s, variant, c);
@@ -237,7 +238,7 @@ START_TEST(test_normed_rows)
     float *apart = spread(x, s->m, s->k, GEMM_STRIDE), *a = case_buffer((size_t)(s->m * s->k) * 4);
     const void *norm_in[] = {x, _i % 3 ? scale : NULL, _i % 2 ? bias : NULL};
     const VfkRowNormParams norm = {.rows = s->m, .n = s->k, .eps = 1e-5};
-    VfkArgs args = {norm_in, (void *[]){a, NULL, NULL}, NULL, &norm, 0, s->m};
+    VfkArgs args = {norm_in, (void *[]){a, NULL, NULL}, NULL, &norm, 0, s->m, NULL};
     find("layer_norm_f32", "ref")->fn(&args);
     VfkLinearParams p = plain_params(s), q = p;
     q.norms = 1;

@@ -184,13 +184,13 @@ START_TEST(test_trilu)
 }
 END_TEST
 
-/* Indices out of range are clamped, negative ones count from the end. */
+/* Indices out of range give zeros, negative ones count from the end. */
 START_TEST(test_gather)
 {
     int32_t x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     int64_t wide[] = {2, -1, 0, 99, -99};
     int32_t narrow[] = {2, -1, 0, 99, -99};
-    int32_t want[] = {4, 5, 4, 5, 0, 1, 4, 5, 0, 1, 10, 11, 10, 11, 6, 7, 10, 11, 6, 7};
+    int32_t want[] = {4, 5, 4, 5, 0, 1, 0, 0, 0, 0, 10, 11, 10, 11, 6, 7, 0, 0, 0, 0};
     VfkGatherParams params = {2, 3, 5, 2, _i ? 8 : 4};
     Case c = {"gather_b4", &params, {x, _i ? (void *)wide : narrow}, {sizeof want}, 10, 0};
     void *out[CASE_MAX_OUT];
@@ -270,6 +270,52 @@ START_TEST(test_scatter_rows)
 }
 END_TEST
 
+/* What each kernel makes of 2 indices into an axis of 3, the second one outside. */
+static const VfkGatherParams gather_rows = {1, 3, 2, 1, 8};
+static const VfkGatherElementsParams gather_along = {1, {2}, {1}, 0, 3, 8};
+static const VfkGatherNdParams gather_tuples = {1, 3, 2, 1, {3}, {1}, 1, 8};
+static const VfkScatterElementsParams scatter_along = {3, 1, {2}, {1}, 0, 3, 8, VFK_SCATTER_SET};
+static const VfkScatterNdParams scatter_tuples = {3, 2, 1, {3}, {1}, 1, 8, VFK_SCATTER_SET};
+static const struct Outside {
+    const char *name;
+    const void *params;
+    int64_t units;
+    int32_t want[3]; /* what data 5, 6, 7 and updates 1, 2 give */
+} outside[] = {
+    {"gather_b4", &gather_rows, 2, {6, 0, 9}},
+    {"gather_elements_b4", &gather_along, 2, {6, 0, 9}},
+    {"gather_nd_b4", &gather_tuples, 2, {6, 0, 9}},
+    {"scatter_elements_b4", &scatter_along, 1, {5, 1, 7}},
+    {"scatter_elements_i32", &scatter_along, 1, {5, 1, 7}},
+    {"scatter_nd_b4", &scatter_tuples, 1, {5, 1, 7}},
+    {"scatter_nd_i32", &scatter_tuples, 1, {5, 1, 7}},
+};
+
+START_TEST(test_outside)
+{
+    static const int64_t bad[] = {3, -4, INT64_MAX, INT64_MIN};
+    const struct Outside *row = &outside[_i];
+    const VfkKernel *kernel = vfk_kernel_find(row->name, VFK_REFERENCE);
+    ck_assert_uint_ne(kernel->flags & VFK_INDEXED, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int32_t data[] = {5, 6, 7}, update[] = {1, 2}, out[] = {9, 9, 9};
+        int64_t index[] = {1, bad[i]};
+        VfkFault fault = {0};
+        VfkArgs args = {(const void *[]){data, index, update}, (void *[]){out}, NULL, row->params,
+                        0, row->units, &fault};
+        kernel->fn(&args);
+        ck_assert_mem_eq(out, row->want, sizeof out);
+        ck_assert_int_eq(fault.is_set, 1);
+        ck_assert_int_eq(fault.index, bad[i]);
+        ck_assert_int_eq(fault.dim, 3);
+        index[1] = -3;
+        fault.is_set = 0;
+        kernel->fn(&args);
+        ck_assert_int_eq(fault.is_set, 0);
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("kernels/move");
@@ -282,6 +328,7 @@ static Suite *make_suite(void)
     case_add(suite, "gather others", test_gather_others, 1);
     case_add(suite, "scatter", test_scatter, (int)(sizeof scatter / sizeof scatter[0]));
     case_add(suite, "scatter rows", test_scatter_rows, 1);
+    case_add(suite, "outside", test_outside, (int)(sizeof outside / sizeof outside[0]));
     return suite;
 }
 

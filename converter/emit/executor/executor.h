@@ -12,8 +12,9 @@
 
 enum { EXECUTOR_ALIGNMENT = 64 }; /* of arena and weights, in bytes */
 
-/* What functions with a batch return. */
-enum { EXECUTOR_OK = 0, EXECUTOR_BAD_BATCH = 1 };
+/* What the function of a model returns: done; the batch is out of range and nothing was written; an
+ * index lies outside the axis that it counts along, and the outputs mean nothing. */
+enum { EXECUTOR_OK = 0, EXECUTOR_BAD_BATCH = 1, EXECUTOR_BAD_INDEX = 3 };
 
 typedef struct ExecutorTensor {
     const char *name;
@@ -43,7 +44,7 @@ typedef struct Executor {
     int64_t min_batch, max_batch;
     /* in[i] holds in[i].bytes bytes, out[i] gets out[i].bytes; each aligned for its type. One of
      * the two is there: `run_batch` where the caller chooses the batch. */
-    void (*run)(const void *weights, void *arena, const void *const *in, void *const *out);
+    int (*run)(const void *weights, void *arena, const void *const *in, void *const *out);
     int (*run_batch)(int64_t batch, const void *weights, void *arena, const void *const *in,
                      void *const *out);
 } Executor;

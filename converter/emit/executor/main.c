@@ -13,7 +13,7 @@
  *       --repeats N             run N times and print the times
  *       --list                  print names, shapes and sizes
  *
- * Exit status: 0 done, 1 a check failed, 2 wrong usage, 6 a file cannot be read or written.
+ * Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 index out of range, 6 file fault.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -36,7 +36,7 @@
 void vfk_blas_single_thread(void);
 #endif
 
-enum { DONE = 0, DIFFERS = 1, USAGE = 2, IO = 6, NOT_GIVEN = -1 };
+enum { DONE = 0, DIFFERS = 1, USAGE = 2, INVALID = 3, IO = 6, NOT_GIVEN = -1 };
 
 typedef struct File {
     const char *name; /* of the tensor, not terminated */
@@ -297,13 +297,12 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void call(const Executor *model, Memory *memory)
+static int call(const Executor *model, Memory m)
 {
-    const void *const *in = (const void *const *)memory->in;
-    if (model->run_batch != NULL)
-        model->run_batch(memory->fitted.batch, memory->weights, memory->arena, in, memory->out);
-    else
-        model->run(memory->weights, memory->arena, in, memory->out);
+    const void *const *in = (const void *const *)m.in;
+    return model->run_batch == NULL ? model->run(m.weights, m.arena, in, m.out)
+                                    : model->run_batch(m.fitted.batch, m.weights, m.arena, in,
+                                                       m.out);
 }
 
 static int run(const Executor *model, Memory *memory, int repeats)
@@ -311,12 +310,13 @@ static int run(const Executor *model, Memory *memory, int repeats)
     double *time = malloc((size_t)(repeats + 1) * sizeof *time);
     if (time == NULL)
         return fail(IO, "no memory for", "--repeats");
-    for (int i = 0; i < repeats || i == 0; i++) {
+    int status = EXECUTOR_OK;
+    for (int i = 0; (i < repeats || i == 0) && status == EXECUTOR_OK; i++) {
         double start = now();
-        call(model, memory);
+        status = call(model, *memory);
         time[i] = now() - start;
     }
-    if (repeats > 0) {
+    if (repeats > 0 && status == EXECUTOR_OK) {
         qsort(time, (size_t)repeats, sizeof *time, compare_doubles);
         printf("%s", model->name);
         if (memory->fitted.batch > 0)
@@ -325,7 +325,7 @@ static int run(const Executor *model, Memory *memory, int repeats)
                time[repeats / 2], time[repeats - 1]);
     }
     free(time);
-    return DONE;
+    return status == EXECUTOR_OK ? DONE : fail(INVALID, "an index is out of range in", model->name);
 }
 
 /* --- results --- */

@@ -61,6 +61,21 @@ START_TEST(several_results)
 }
 END_TEST
 
+START_TEST(an_index_outside_its_axis_is_told)
+{
+    LowerCase c;
+    const VfTensor *out[2] = {NULL, NULL};
+    VfStatus status = evaluate(&c, "graph g () -> (y: f32[1]) {\n"
+                                   "    a = const f32[3] {1, 7, 3}\n"
+                                   "    k = const i64[1, 1] {3}\n"
+                                   "    y = GatherND(a, k) @n\n"
+                                   "}\n", out);
+    ck_assert_int_eq(status, VF_INVALID);
+    ck_assert_str_eq(c.err.text, "node 'n': index 3 lies outside an axis of 3");
+    case_close(&c);
+}
+END_TEST
+
 static const char *const refused[] = {
     "model opset=17 opset my=1\ngraph g () -> (y: f32[1]) { a = const f32[1] {1}; y = my::f(a) }\n",
     "graph g () -> (y: f32[2]) { y = RandomNormal() {shape=[2]} }\n",
@@ -83,6 +98,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, computes_one_node);
     tcase_add_test(tcase, views_become_data);
     tcase_add_test(tcase, several_results);
+    tcase_add_test(tcase, an_index_outside_its_axis_is_told);
     tcase_add_loop_test(tcase, refuses_what_is_no_function_of_known_operands, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite;

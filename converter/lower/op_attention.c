@@ -71,7 +71,7 @@ VfStatus vf_low_add_bias(VfLower *cx, VfLowValue **sum, VfLowValue *bias, VfErr 
     return vf_low_binary(cx, "add", *sum, bias, sum, err);
 }
 
-/* A mask shorter than the keys hides the rest. */
+/* A mask of numbers is added, whatever their dtype; one shorter than the keys hides the rest. */
 static VfStatus mask_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **out, VfErr *err)
 {
     VfLowValue *mask = x->mask, *list[2], *fill;
@@ -80,6 +80,8 @@ static VfStatus mask_bias(VfLower *cx, const VfLowAttention *x, VfLowValue **out
         return vf_low_refuse(err, "a mask of %d axes", mask->rank);
     if (mask->dtype == VF_BOOL)
         VF_TRY(zero_or_masked(cx, mask, x->q->dtype, &mask, err));
+    else if (mask->dtype != x->q->dtype)
+        VF_TRY(vf_low_convert(cx, mask, x->q->dtype, 1, &mask, err));
     *out = mask;
     int64_t n_given = mask->dims[mask->rank - 1];
     if (n_given == n_key || n_given == 1)

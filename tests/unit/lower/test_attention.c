@@ -7,6 +7,29 @@
 
 /* What is tested, the model. */
 static const char *const case_table[][2] = {
+    {"masks of integers are added, short ones hide the keys behind them",
+     "model opset=23\n"
+     "graph g (q: f32[1, 1, 1, 1] = f32[1, 1, 1, 1] {0}, m: i64[2] = i64[2] {0, 1}, "
+     "n: u8[1, 2] = u8[1, 2] {2, 3}, h: f16[1, 1, 1, 1] = f16[1, 1, 1, 1] {0}, "
+     "d: f64[1, 1, 1, 1] = f64[1, 1, 1, 1] {0}, w: f16[2] = f16[2] {0, 1}) "
+     "-> (y: f32[1, 1, 1, 1], z: f32[1, 1, 1, 1], u: f16[1, 1, 1, 1], e: f64[1, 1, 1, 1]) {\n"
+     "    want_y = const f32[1, 1, 1, 1] {0.26894143}\n"
+     "    want_z = const f32[1, 1, 1, 1] {0.7310586}\n"
+     "    want_u = const f16[1, 1, 1, 1] {0.269}\n"
+     "    want_e = const f64[1, 1, 1, 1] {0.2689414213699951}\n"
+     "    k = const f32[1, 1, 2, 1] {3, 4}\n"
+     "    v = const f32[1, 1, 2, 1] {1, 0}\n"
+     "    k3 = const f32[1, 1, 3, 1] {3, 4, 5}\n"
+     "    v3 = const f32[1, 1, 3, 1] {0, 1, 7}\n"
+     "    kh = Cast(k) {to=10}\n"
+     "    vh = Cast(v) {to=10}\n"
+     "    kd = Cast(k) {to=11}\n"
+     "    vd = Cast(v) {to=11}\n"
+     "    y = Attention(q, k, v, m)\n"
+     "    z = Attention(q, k3, v3, n)\n"
+     "    u = Attention(h, kh, vh, m)\n"
+     "    e = Attention(d, kd, vd, w)\n"
+     "}\n"},
     {"grouped heads of a prompt, packed, at rotary positions",
      "model opset=17 opset com.microsoft=1\n"
      "graph g (q: f32[1, 3, 16] = f32[1, 3, 16] {2, -2.5, 0.5, -0.5, -0.5, -0.25, -2, "

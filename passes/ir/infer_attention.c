@@ -6,7 +6,8 @@
 #include "passes/ir/infer_op.h"
 
 typedef struct Heads {
-    VfDim batch, q_heads, kv_heads, queries, keys, past, width, value_width;
+    VfDim batch, q_heads, kv_heads, queries, width, value_width;
+    VfDim total;  /* keys, with those of the cache */
     bool is_flat; /* rank 3: heads lie in the last axis */
 } Heads;
 
@@ -29,25 +30,63 @@ static VfStatus head_width(const VfInferCx *cx, int32_t slot, VfDim heads, VfDim
     return VF_OK;
 }
 
+/* Keys or values of operand `slot`, and before them those of its cache, operand slot + 3. */
+static VfDim length_of(const VfInferCx *cx, const Heads *h, int32_t slot)
+{
+    VfDim now = vf_infer_dim_of(cx, slot, h->is_flat ? 1 : 2);
+    VfDim past = vf_infer_in(cx, slot + 3) ? vf_infer_dim_of(cx, slot + 3, 2) : vf_dim(0);
+    return vf_dim_add(cx->symbols, past, now);
+}
+
+/* Caches have the heads and widths of what follows them. */
+static VfStatus fit_caches(const VfInferCx *cx, Heads *h)
+{
+    static const char what[] = "a cache does not fit the new keys or values";
+    for (int32_t slot = 4; slot < 6; slot++) {
+        VfDim *width = slot == 4 ? &h->width : &h->value_width;
+        VF_TRY(vf_infer_need_rank(cx, slot, 4, 4));
+        VF_TRY(vf_infer_unify(cx, h->kv_heads, vf_infer_dim_of(cx, slot, 1), what, &h->kv_heads));
+        VF_TRY(vf_infer_unify(cx, *width, vf_infer_dim_of(cx, slot, 3), what, width));
+    }
+    return VF_OK;
+}
+
+static VfStatus fit_heads(const VfInferCx *cx, Heads *h, VfDim key_width, VfDim value_heads)
+{
+    VF_TRY(vf_infer_unify(cx, h->width, key_width, "heads of queries and keys differ in width",
+                          &h->width));
+    VF_TRY(vf_infer_unify(cx, h->kv_heads, value_heads, "keys and values differ in heads",
+                          &h->kv_heads));
+    VF_TRY(fit_caches(cx, h));
+    VF_TRY(vf_infer_unify(cx, length_of(cx, h, 1), length_of(cx, h, 2),
+                          "keys and values differ in number", &h->total));
+    if (vf_dim_is_known(h->q_heads) && vf_dim_is_known(h->kv_heads) && h->kv_heads.k > 0 &&
+        h->q_heads.k % h->kv_heads.k != 0)
+        return vf_infer_fail(cx, "%lld heads of queries do not divide into %lld of keys",
+                             (long long)h->q_heads.k, (long long)h->kv_heads.k);
+    return VF_OK;
+}
+
 static VfStatus read_heads(const VfInferCx *cx, Heads *h)
 {
     const VfType *q = vf_infer_shape_of(cx, 0);
+    VfDim key_width = vf_infer_dim_of(cx, 1, 3), value_heads = vf_infer_dim_of(cx, 2, 1);
     h->is_flat = q->rank == 3;
     h->batch = q->dims[0];
     h->queries = q->dims[h->is_flat ? 1 : 2];
-    h->keys = vf_infer_dim_of(cx, 1, h->is_flat ? 1 : 2);
-    h->past = vf_infer_in(cx, 4) ? vf_infer_dim_of(cx, 4, 2) : vf_dim(0);
     if (!h->is_flat) {
         h->q_heads = q->dims[1];
         h->kv_heads = vf_infer_dim_of(cx, 1, 1);
         h->width = q->dims[3];
         h->value_width = vf_infer_dim_of(cx, 2, 3);
-        return VF_OK;
+        return fit_heads(cx, h, key_width, value_heads);
     }
     VF_TRY(head_count(cx, "q_num_heads", &h->q_heads));
     VF_TRY(head_count(cx, "kv_num_heads", &h->kv_heads));
     VF_TRY(head_width(cx, 0, h->q_heads, &h->width));
-    return head_width(cx, 2, h->kv_heads, &h->value_width);
+    VF_TRY(head_width(cx, 1, h->kv_heads, &key_width));
+    VF_TRY(head_width(cx, 2, h->kv_heads, &h->value_width));
+    return fit_heads(cx, h, key_width, h->kv_heads);
 }
 
 static VfStatus set_four(const VfInferCx *cx, int32_t index, VfDtype dtype, const VfDim four[4])
@@ -88,12 +127,11 @@ VfStatus vf_infer_attention(const VfInferCx *cx)
         return vf_infer_fail(cx, "queries, keys and values are not all of rank 3 or all of rank 4");
     VF_TRY(read_heads(cx, &h));
     VF_TRY(set_output(cx, &h));
-    VfDim total = vf_dim_add(cx->symbols, h.past, h.keys);
-    VF_TRY(
-        set_four(cx, 1, vf_infer_dtype_of(cx, 1), (VfDim[4]){h.batch, h.kv_heads, total, h.width}));
+    VF_TRY(set_four(cx, 1, vf_infer_dtype_of(cx, 1),
+                    (VfDim[4]){h.batch, h.kv_heads, h.total, h.width}));
     VF_TRY(set_four(cx, 2, vf_infer_dtype_of(cx, 2),
-                    (VfDim[4]){h.batch, h.kv_heads, total, h.value_width}));
-    return set_four(cx, 3, dtype, (VfDim[4]){h.batch, h.q_heads, h.queries, total});
+                    (VfDim[4]){h.batch, h.kv_heads, h.total, h.value_width}));
+    return set_four(cx, 3, dtype, (VfDim[4]){h.batch, h.q_heads, h.queries, h.total});
 }
 
 VfStatus vf_infer_rotary_embedding(const VfInferCx *cx)

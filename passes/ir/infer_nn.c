@@ -57,6 +57,33 @@ VfStatus vf_infer_rms_normalization(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* Scale and bias hold a number for each channel, before opset 21 for each group. */
+VfStatus vf_infer_group_normalization(const VfInferCx *cx)
+{
+    const VfAttr *attr = vf_node_attr(cx->node, "num_groups");
+    int64_t groups = vf_node_int(cx->node, "num_groups");
+    VfDim channels = vf_infer_dim_of(cx, 0, 1);
+    vf_infer_set_like(cx, 0, 0);
+    VF_TRY(vf_infer_need_rank(cx, 0, 2, INT32_MAX));
+    if (attr == NULL || attr->ref.size > 0)
+        return VF_OK;
+    if (groups < 1)
+        return vf_infer_fail(cx, "attribute 'num_groups' is %lld", (long long)groups);
+    if (vf_dim_is_known(channels) && channels.k % groups != 0)
+        return vf_infer_fail(cx, "%lld channels do not divide into %lld groups",
+                             (long long)channels.k, (long long)groups);
+    for (int32_t slot = 1; slot < 3; slot++) {
+        const VfType *type = vf_infer_shape_of(cx, slot);
+        VfDim want = cx->opset < 21 ? vf_dim(groups) : channels, count;
+        const char *what = cx->opset < 21 ? "scale and bias have not one number for each group"
+                                          : "scale and bias have not one number for each channel";
+        if (type != NULL)
+            VF_TRY(vf_infer_unify(cx, vf_infer_product(cx, type->rank, type->dims), want, what,
+                                  &count));
+    }
+    return VF_OK;
+}
+
 /* --- RNN, GRU, LSTM --- */
 
 VfStatus vf_infer_recurrent(const VfInferCx *cx)

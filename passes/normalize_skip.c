@@ -75,11 +75,23 @@ static void remove_skip(VfRewrite *rw, const VfResidual *site)
     vf_rewrite_replace(rw, vf_node_out(site->add, 0), sum);
 }
 
+static bool is_float(const VfValue *value)
+{
+    return value != NULL && vf_dtype_info(value->type.dtype)->is_float;
+}
+
+/* All terms are scaled in their own dtype: behind an operator that is not known it is not either,
+ * also where that of the sum follows from the other terms. */
 static const char *why_not(const VfResidual *site, double alpha)
 {
     const VfValue *out = vf_node_out(site->add, 0);
-    if (out == NULL || !vf_dtype_info(out->type.dtype)->is_float)
+    if (!is_float(out))
         return "the dtype of the sum is not known";
+    bool are_known = is_float(leaf_value(&site->skip));
+    for (int32_t i = 0; i < site->n_branch; i++)
+        are_known = are_known && is_float(leaf_value(&site->branch[i]));
+    if (!are_known)
+        return "the dtype of a term of the sum is not known";
     if (alpha <= 0.0 && !vf_fuse_same_type(leaf_value(&site->branch[0]), out))
         return "the branch alone is not known to have the shape of the sum";
     return NULL;

@@ -48,6 +48,13 @@ static double gemm_work(const VfNode *node, double out)
     return k < 0 ? -1 : 2 * out * k + (vf_node_in(node, 2) == NULL ? 0 : out);
 }
 
+static double fused_matmul_work(const VfNode *node, double out)
+{
+    int32_t first = vf_node_int(node, "transBatchA") != 0 ? 0 : -2;
+    double k = dim_of(vf_node_in(node, 0), vf_node_int(node, "transA") != 0 ? first : -1);
+    return k < 0 ? -1 : 2 * out * k;
+}
+
 /* Every result element is a product with the weights of its group. */
 static double conv_work(const VfNode *node, double out)
 {
@@ -117,6 +124,10 @@ static const struct {
 } row[] = {
     {"MatMul", matmul_work, 0},
     {"Gemm", gemm_work, 0},
+    {"FusedMatMul", fused_matmul_work, 0},
+    {"TransposeMatMul", fused_matmul_work, 0},
+    {"GemmFastGelu", matmul_work, 0},
+    {"MatMulNBits", matmul_work, 0},
     {"Conv", conv_work, 0},
     {"ConvTranspose", conv_transpose_work, 0},
     {"Einsum", einsum_work, 0},

@@ -283,6 +283,22 @@ static VfStatus swap_last(VfLower *cx, VfLowValue *x, bool does, VfLowValue **ou
     return vf_low_permute(cx, x, perm, out, err);
 }
 
+/* The first axis of `x` behind its batch axes. */
+static VfStatus first_to_rows(VfLower *cx, VfLowValue *x, bool does, VfLowValue **out, VfErr *err)
+{
+    int64_t perm[MAX_AXES];
+    *out = x;
+    if (!does)
+        return VF_OK;
+    if (x->rank < 3 || x->rank > MAX_AXES)
+        return vf_low_refuse(err, "transposed batches of an operand of %d axes", x->rank);
+    for (int32_t i = 0; i < x->rank - 2; i++)
+        perm[i] = i + 1;
+    perm[x->rank - 2] = 0;
+    perm[x->rank - 1] = x->rank - 1;
+    return vf_low_permute(cx, x, perm, out, err);
+}
+
 static bool is_whole(double factor, VfDtype dtype)
 {
     return factor == floor(factor) && (factor >= 0 || vf_dtype_info(dtype)->is_signed);
@@ -338,13 +354,10 @@ VfStatus vf_lower_fused_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowMatmul m = {
         .a = call->in[0], .b = call->in[1], .alpha = vf_node_float(call->node, "alpha")};
-    bool has_batch = call->node->op == VF_OP_MS_FUSED_MATMUL &&
-                     (vf_node_int(call->node, "transBatchA") != 0 ||
-                      vf_node_int(call->node, "transBatchB") != 0);
-    if (has_batch)
-        return vf_low_refuse(err, "transposed batches");
     if (m.a->rank < 2 || m.b->rank < 2)
         return vf_low_refuse(err, "vector operands");
+    VF_TRY(first_to_rows(cx, m.a, vf_node_int(call->node, "transBatchA") != 0, &m.a, err));
+    VF_TRY(first_to_rows(cx, m.b, vf_node_int(call->node, "transBatchB") != 0, &m.b, err));
     VF_TRY(swap_last(cx, m.a, vf_node_int(call->node, "transA") != 0, &m.a, err));
     VF_TRY(swap_last(cx, m.b, vf_node_int(call->node, "transB") != 0, &m.b, err));
     int32_t rank = m.a->rank > m.b->rank ? m.a->rank : m.b->rank;

@@ -225,10 +225,11 @@ static VfStatus set_multi_head_caches(const VfInferCx *cx, VfDim batch)
     return VF_OK;
 }
 
-/* com.microsoft: queries [B, S, H*D] with values [B, L, H*E] or [B, H, L, E], or keys packed with
- * values [B, L, H, 2, D]; or all packed [B, S, H, 3, D]. */
-VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
+/* Queries [B, S, H*D] with values [B, L, H*E] or [B, H, L, E], or keys packed with values
+ * [B, L, H, 2, D]; or all packed [B, S, H, 3, D]. */
+static VfStatus set_multi_head_out(const VfInferCx *cx, bool *is_set)
 {
+    *is_set = false;
     const VfType *q = vf_infer_shape_of(cx, 0), *k = vf_infer_shape_of(cx, 1),
                  *v = vf_infer_shape_of(cx, 2);
     vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
@@ -243,14 +244,23 @@ VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
     if (from->rank > 3)
         dims[2] = vf_dim_mul(cx->symbols, dims[2], from->dims[from->rank == 4 ? 1 : 2]);
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
-    return set_multi_head_caches(cx, dims[0]);
+    *is_set = true;
+    return VF_OK;
 }
 
-/* Operators whose first result is like their first operand, whatever the others are. */
-VfStatus vf_infer_first_like(const VfInferCx *cx)
+/* com.microsoft: MultiHeadAttention; DecoderMaskedMultiHeadAttention, whose caches share a buffer
+ * as long as the caller likes. */
+VfStatus vf_infer_ms_multi_head_attention(const VfInferCx *cx)
 {
-    vf_infer_set_like(cx, 0, 0);
-    return VF_OK;
+    bool is_set;
+    VF_TRY(set_multi_head_out(cx, &is_set));
+    return is_set ? set_multi_head_caches(cx, cx->out[0].type.dims[0]) : VF_OK;
+}
+
+VfStatus vf_infer_ms_decoder_masked(const VfInferCx *cx)
+{
+    bool is_set;
+    return set_multi_head_out(cx, &is_set);
 }
 
 /* [B, C, L...] stays; the state is the last k - 1 columns. */

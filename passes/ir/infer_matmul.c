@@ -1,15 +1,14 @@
 /* Matrix products. Letters: M rows, K inner, N columns. */
 #include "passes/ir/infer_op.h"
 
+#include <string.h>
+
 /* numpy's rule: rank 1 on the left is a row, on the right a column; leading axes broadcast. */
-static VfStatus multiply(const VfInferCx *cx, int32_t slot_a, int32_t slot_b, VfDtype dtype)
+static VfStatus multiply_types(const VfInferCx *cx, const VfType *a, const VfType *b,
+                               VfDtype dtype)
 {
-    const VfType *a = vf_infer_shape_of(cx, slot_a), *b = vf_infer_shape_of(cx, slot_b);
     VfType lead;
     VfDim inner;
-    vf_infer_set_dtype(cx, 0, dtype);
-    if (!a || !b)
-        return VF_OK;
     if (a->rank < 1 || b->rank < 1)
         return vf_infer_fail(cx, "an operand is a scalar");
     VF_TRY(vf_infer_unify(cx, a->dims[a->rank - 1], b->dims[b->rank > 1 ? b->rank - 2 : 0],
@@ -30,6 +29,13 @@ static VfStatus multiply(const VfInferCx *cx, int32_t slot_a, int32_t slot_b, Vf
     return VF_OK;
 }
 
+static VfStatus multiply(const VfInferCx *cx, int32_t slot_a, int32_t slot_b, VfDtype dtype)
+{
+    const VfType *a = vf_infer_shape_of(cx, slot_a), *b = vf_infer_shape_of(cx, slot_b);
+    vf_infer_set_dtype(cx, 0, dtype);
+    return a && b ? multiply_types(cx, a, b, dtype) : VF_OK;
+}
+
 VfStatus vf_infer_matmul(const VfInferCx *cx)
 {
     return multiply(cx, 0, 1, vf_infer_dtype_of(cx, 0));
@@ -43,6 +49,60 @@ VfStatus vf_infer_matmul_integer(const VfInferCx *cx)
 VfStatus vf_infer_qlinear_matmul(const VfInferCx *cx)
 {
     return multiply(cx, 0, 3, vf_infer_dtype_of(cx, 7));
+}
+
+/* Operand `slot` as it is multiplied: `batch` puts its first axis behind the batch axes, `last`
+ * swaps the last two; vectors stay. */
+static VfStatus turned(const VfInferCx *cx, int32_t slot, const char *batch, const char *last,
+                       VfType *out)
+{
+    int32_t rank = out->rank;
+    if (rank < 2)
+        return VF_OK;
+    VfDim *dims = vf_infer_copy_dims(cx, rank, out->dims), first = out->dims[0];
+    VF_TRY_ALLOC(dims, cx->err);
+    if (vf_node_int(cx->node, batch) != 0) {
+        if (rank < 3)
+            return vf_infer_fail(cx, "operand %d has no batch axes to transpose", (int)slot);
+        memmove(dims, dims + 1, sizeof *dims * (size_t)(rank - 2));
+        dims[rank - 2] = first;
+    }
+    if (vf_node_int(cx->node, last) != 0) {
+        VfDim row = dims[rank - 2];
+        dims[rank - 2] = dims[rank - 1];
+        dims[rank - 1] = row;
+    }
+    out->dims = dims;
+    return VF_OK;
+}
+
+/* com.microsoft FusedMatMul and TransposeMatMul. */
+VfStatus vf_infer_fused_matmul(const VfInferCx *cx)
+{
+    const VfType *a = vf_infer_shape_of(cx, 0), *b = vf_infer_shape_of(cx, 1);
+    VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    vf_infer_set_dtype(cx, 0, dtype);
+    if (!a || !b)
+        return VF_OK;
+    VfType left = *a, right = *b;
+    VF_TRY(turned(cx, 0, "transBatchA", "transA", &left));
+    VF_TRY(turned(cx, 1, "transBatchB", "transB", &right));
+    return multiply_types(cx, &left, &right, dtype);
+}
+
+/* com.microsoft MatMulNBits: A [..., K] by a packed B of N columns; attributes tell both. */
+VfStatus vf_infer_matmul_nbits(const VfInferCx *cx)
+{
+    const VfType *a = vf_infer_shape_of(cx, 0);
+    int64_t columns = vf_node_int(cx->node, "N");
+    vf_infer_set_dtype(cx, 0, vf_infer_dtype_of(cx, 0));
+    if (!a || a->rank < 1 || columns < 1)
+        return VF_OK;
+    VfDim *dims = vf_infer_copy_dims(cx, a->rank, a->dims);
+    VF_TRY_ALLOC(dims, cx->err);
+    dims[a->rank - 1] = vf_dim(columns);
+    vf_infer_set(cx, 0, a->dtype, a->rank, dims);
+    return VF_OK;
 }
 
 VfStatus vf_infer_gemm(const VfInferCx *cx)

@@ -13,16 +13,27 @@ static int32_t rank_of(const VfValue *value)
     return value == NULL || value->type.kind != VF_TYPE_TENSOR ? VF_RANK_UNKNOWN : value->type.rank;
 }
 
-/* Letters of a matrix operand: rows and columns last, batch axes before. */
-static void set_matrix(int8_t *letter, int32_t rank, int8_t row, int8_t column)
+/* Attributes that transpose an operand; the second moves its rows in front of the batch axes. */
+static const char *const trans_name[2][2] = {{"transA", "transBatchA"}, {"transB", "transBatchB"}};
+
+static bool has_flag(const VfProduct *p, const char *name)
 {
-    for (int32_t i = 0; i < rank - 2; i++)
-        letter[i] = (int8_t)(LETTER_BATCH + (rank - 3 - i));
-    letter[rank - 2] = row;
-    letter[rank - 1] = column;
+    return p->node->op != VF_OP_MATMUL && vf_node_int(p->node, name) != 0;
 }
 
-static bool set_matmul(VfProduct *p, bool trans_a, bool trans_b)
+/* Letters of matrix operand `i`: its two axes last, batch axes before. */
+static void set_matrix(VfProduct *p, int32_t i, int8_t row, int8_t column)
+{
+    int32_t rank = p->rank[i], first = has_flag(p, trans_name[i][1]) ? 1 : 0;
+    bool is_turned = has_flag(p, trans_name[i][0]);
+    int8_t *letter = p->letter[i];
+    for (int32_t a = 0; a < rank - 2; a++)
+        letter[first + a] = (int8_t)(LETTER_BATCH + (rank - 3 - a));
+    letter[first == 1 ? 0 : rank - 2] = is_turned ? column : row;
+    letter[rank - 1] = is_turned ? row : column;
+}
+
+static bool set_matmul(VfProduct *p)
 {
     int32_t ra = p->rank[0], rb = p->rank[1], n_batch = 0;
     if (ra < 1 || rb < 1)
@@ -30,11 +41,11 @@ static bool set_matmul(VfProduct *p, bool trans_a, bool trans_b)
     if (ra == 1)
         p->letter[0][0] = LETTER_K;
     else
-        set_matrix(p->letter[0], ra, trans_a ? LETTER_K : LETTER_M, trans_a ? LETTER_M : LETTER_K);
+        set_matrix(p, 0, LETTER_M, LETTER_K);
     if (rb == 1)
         p->letter[1][0] = LETTER_K;
     else
-        set_matrix(p->letter[1], rb, trans_b ? LETTER_N : LETTER_K, trans_b ? LETTER_K : LETTER_N);
+        set_matrix(p, 1, LETTER_K, LETTER_N);
     if (ra > 2 || rb > 2)
         n_batch = (ra > rb ? ra : rb) - 2;
     for (int32_t i = 0; i < n_batch; i++)
@@ -156,12 +167,7 @@ bool vf_product_of(VfNode *node, VfProduct *p)
         return set_einsum(p);
     if (is_gemm && (p->rank[0] != 2 || p->rank[1] != 2))
         return false;
-    if (node->op == VF_OP_MS_FUSED_MATMUL &&
-        (vf_node_int(node, "transBatchA") != 0 || vf_node_int(node, "transBatchB") != 0))
-        return false;
-    bool a = (is_gemm || is_fused) && vf_node_int(node, "transA") != 0;
-    bool b = (is_gemm || is_fused) && vf_node_int(node, "transB") != 0;
-    return set_matmul(p, a, b);
+    return set_matmul(p);
 }
 
 int32_t vf_product_axis(const VfProduct *p, int32_t i, int8_t letter)

@@ -25,7 +25,8 @@ typedef struct Search {
 
 static bool is_product(const VfNode *node)
 {
-    return node->op == VF_OP_MATMUL || node->op == VF_OP_GEMM || node->op == VF_OP_EINSUM;
+    return node->op == VF_OP_MATMUL || node->op == VF_OP_GEMM || node->op == VF_OP_EINSUM ||
+           node->op == VF_OP_MS_FUSED_MATMUL || node->op == VF_OP_MS_TRANSPOSE_MATMUL;
 }
 
 static bool has_fixed_operand(const VfNode *node)

@@ -21,6 +21,13 @@ static const Row row[] = {
     {"a: f32[5, 2, 3], b: f32[3]", "MatMul(a, b)", "ABC,C->AB"},
     {"a: f32[3], b: f32[3]", "MatMul(a, b)", "A,A->"},
     {"a: f32[3, 2], b: f32[4, 3]", "Gemm(a, b) {transA=1, transB=1}", "AB,CA->BC"},
+    {"a: f32[5, 2, 3], b: f32[5, 4, 3]", "com.microsoft::FusedMatMul(a, b) {transB=1}",
+     "ABC,ADC->ABD"},
+    {"a: f32[2, 5, 6, 3], b: f32[4, 5, 6, 3]",
+     "com.microsoft::FusedMatMul(a, b) {transBatchA=1, transBatchB=1, transB=1}",
+     "ABCD,EBCD->BCAE"},
+    {"a: f32[3, 5, 2], b: f32[5, 3, 4]",
+     "com.microsoft::FusedMatMul(a, b) {transBatchA=1, transA=1}", "ABC,BAD->BCD"},
     {"a: f32[2, 3], b: f32[3, 4]", "Einsum(a, b) {equation=\"ij, jk -> ik\"}", "AB,BC->AC"},
     {"a: f32[2, 3], b: f32[3, 4]", "Einsum(a, b) {equation=\"ij,jk\"}", "AB,BC->AC"},
     {"a: f32[7, 2, 3], b: f32[7, 4, 3]", "Einsum(a, b) {equation=\"...ij,...kj->...ik\"}",
@@ -34,7 +41,8 @@ static const Row row[] = {
 static VfModel *model_of(const Row *r)
 {
     char text[512];
-    snprintf(text, sizeof text, "model ir=8 opset=17\ngraph g (%s) -> (y) {\ny = %s\n}\n",
+    snprintf(text, sizeof text,
+             "model ir=8 opset=17 opset com.microsoft=1\ngraph g (%s) -> (y) {\ny = %s\n}\n",
              r->inputs, r->node);
     VfModel *model = read_vft(text);
     VfErr err = {0};

@@ -30,7 +30,9 @@ enum {
     VF_OPF_CONTROL = 8, /* has subgraphs */
     VF_OPF_VIEW =
         16, /* result holds the same elements in the same order (Reshape, Squeeze, Identity, ...) */
-    VF_OPF_ANY_KIND = 32 /* operands may be sequences and optionals */
+    VF_OPF_ANY_KIND = 32, /* operands may be sequences and optionals */
+    VF_OPF_EARLY = 64 /* onnxruntime writes it with the same meaning into models of opsets before
+                       * the first that has it */
 };
 
 enum { VF_OPSET_NEWEST = 28 }; /* of the default domain, that ops.def speaks of */

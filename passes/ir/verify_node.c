@@ -37,7 +37,7 @@ static VfStatus check_row(VfVerify *v, const VfNode *node, int64_t opset)
         !vf_bytes_is_equal(node->domain, vf_bytes(info->domain)))
         return vf_verify_fault(v, "node '%s' (#%d): operator %.*s is recorded as another",
                                LABEL(node), (int)node->op_type.size, node->op_type.data);
-    if (opset > 0 && opset < info->since)
+    if (opset > 0 && opset < info->since && !vf_op_has(node->op, VF_OPF_EARLY))
         return vf_verify_fault(v, "node '%s' (#%d): %s needs opset %d, the model imports %lld",
                                LABEL(node), info->name, (int)info->since, (long long)opset);
     return VF_OK;

@@ -13,6 +13,7 @@
  */
 #include <math.h>
 
+#include "passes/apart.h"
 #include "passes/fold/apply.h"
 #include "passes/ir/attr.h"
 #include "passes/match/norm.h"
@@ -250,7 +251,9 @@ static VfStatus run_pass(VfPassCx *cx, VfErr *err)
 {
     Run run = {.cx = cx, .arena = vf_arena_new()};
     VF_TRY_ALLOC(run.arena, err);
-    VfStatus status = visit_sites(&run, err);
+    VfStatus status = vf_take_apart(cx, VF_APART_NORM, err);
+    if (status == VF_OK)
+        status = visit_sites(&run, err);
     vf_arena_free(run.arena);
     return status != VF_OK ? status : vf_pass_refuse_in_functions(cx, vf_layer_norm_op, err);
 }

@@ -9,13 +9,14 @@
  * Exactness  VF_RETRAINED
  * Source     He et al., ICLR 2023 (arXiv 2302.10322), normalised skips; spec of the conversion
  *            passes, section 4.7
- * Limits     shortcuts with weights of their own are no skips; subgraphs and fused
- *            skip-and-norm operators are left alone
+ * Limits     shortcuts with weights of their own are no skips; subgraphs are left alone. Fused
+ *            skip-and-norm operators are taken apart first
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/apart.h"
 #include "passes/fuse_site.h"
 #include "passes/match/residual.h"
 #include "passes/pass.h"
@@ -142,6 +143,7 @@ static VfStatus run(VfPassCx *cx, VfErr *err)
     VfResiduals found;
     double number = 0.0;
     VF_TRY(read_alpha(options->alpha, &number, err));
+    VF_TRY(vf_take_apart(cx, VF_APART_NORM, err));
     VF_TRY(vf_find_residuals(cx->arena, cx->model->graph, &found, err));
     for (int32_t i = 0; i < found.n_site && vf_pass_may_edit(cx); i++)
         VF_TRY(visit(cx, &found, i, number, err));

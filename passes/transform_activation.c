@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "passes/apart.h"
 #include "passes/fuse_site.h"
 #include "passes/ir/attr.h"
 #include "passes/match/depth.h"
@@ -151,7 +152,7 @@ static bool is_norm(VfOp op)
 {
     return op == VF_OP_LAYER_NORMALIZATION || op == VF_OP_BATCH_NORMALIZATION ||
            op == VF_OP_GROUP_NORMALIZATION || op == VF_OP_INSTANCE_NORMALIZATION ||
-           op == VF_OP_RMS_NORMALIZATION;
+           op == VF_OP_RMS_NORMALIZATION || op == VF_OP_SIMPLIFIED_LAYER_NORMALIZATION;
 }
 
 /* Does it pass on a part of its first operand? */
@@ -300,6 +301,7 @@ static VfStatus run(VfPassCx *cx, VfErr *err)
     const TatOptions *options = cx->options;
     Activations all = {0};
     int32_t n = 0;
+    VF_TRY(vf_take_apart(cx, VF_APART_ACTIVATION, err));
     VF_TRY(find_sites(cx, &all, err));
     VF_TRY(count_layers(cx, &all, &n, err));
     if (options->n > 0)

@@ -74,7 +74,10 @@ VfStatus vf_pass_each_graph(VfPassCx *cx, VfGraphVisit *visit, void *self, VfErr
 
 const VfOp vf_batch_norm_op[] = {VF_OP_BATCH_NORMALIZATION, VF_OP_OTHER};
 const VfOp vf_layer_norm_op[] = {VF_OP_LAYER_NORMALIZATION, VF_OP_MS_LAYER_NORMALIZATION,
-                                 VF_OP_RMS_NORMALIZATION, VF_OP_OTHER};
+                                 VF_OP_RMS_NORMALIZATION,
+                                 VF_OP_SIMPLIFIED_LAYER_NORMALIZATION,
+                                 VF_OP_MS_SKIP_LAYER_NORMALIZATION,
+                                 VF_OP_MS_SKIP_SIMPLIFIED_LAYER_NORMALIZATION, VF_OP_OTHER};
 
 static const VfFunction *function_around(const VfGraph *graph)
 {

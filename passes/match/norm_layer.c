@@ -441,7 +441,8 @@ static bool written_out_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
 
 static bool operator_of(VfSymbols *symbols, VfNode *node, VfLayerNorm *norm)
 {
-    bool is_rms = node->op == VF_OP_RMS_NORMALIZATION;
+    bool is_rms =
+        node->op == VF_OP_RMS_NORMALIZATION || node->op == VF_OP_SIMPLIFIED_LAYER_NORMALIZATION;
     bool is_layer =
         node->op == VF_OP_LAYER_NORMALIZATION || node->op == VF_OP_MS_LAYER_NORMALIZATION;
     norm->x = vf_node_in(node, 0);

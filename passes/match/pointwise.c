@@ -105,6 +105,8 @@ const char *vf_pointwise_of(VfValue *value, VfValue **of)
         }
     }
     *of = vf_node_in(node, 0);
+    if (node->op == VF_OP_MS_FAST_GELU && vf_node_in(node, 1) != NULL)
+        return NULL; /* of x plus a bias */
     if (node->op == VF_OP_CLIP)
         return clip_name(node);
     double number;

@@ -1,4 +1,5 @@
 /* The sites of a pass that puts RepBN beside or in place of norms. */
+#include "passes/apart.h"
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 #include "passes/repbn/repbn.h"
@@ -162,6 +163,7 @@ VfStatus vf_repbn_run(VfRepBnPass *pass, VfErr *err)
         return vf_fail(err, VF_USAGE,
                        "init is measured on calibration data, and none is given; init=default "
                        "needs none");
+    VF_TRY(vf_take_apart(cx, VF_APART_NORM, err));
     pass->options.eps = (double)(float)pass->options.eps; /* as the attribute holds it */
     for (int32_t i = 0; i < N_SWEEP_MAX; i++) {
         int32_t n_edit = cx->journal->n_edit, n_refusal = cx->journal->n_refusal;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes/ir/walk.h"
+
 static bool is_same_type(const VfArray *a, const VfArray *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank &&
@@ -41,9 +43,38 @@ static VfStatus limits_of(const VfJudge *judge, VfBytes name, double *rtol, doub
     return VF_OK;
 }
 
-static bool is_within_close(const VfDistance *distance)
+/* Half the distance of neighbours, over the number. */
+static double rounding_of(VfDtype dtype)
 {
-    return distance->max_abs <= VF_CLOSE * fmax(1.0, distance->max_abs_b);
+    return dtype == VF_BF16 ? 0x1p-8 : dtype == VF_F16 ? 0x1p-11 : 0x1p-24;
+}
+
+double vf_close_limit(VfDtype dtype, VfDtype computed)
+{
+    return fmax(1e-4, 8 * fmax(rounding_of(dtype), rounding_of(computed)));
+}
+
+static VfStatus take_coarser(void *self, const VfNode *node, VfErr *err)
+{
+    VfDtype *dtype = self;
+    (void)err;
+    for (int32_t i = 0; i < node->n_out; i++) {
+        const VfValue *out = node->out[i];
+        if (out != NULL && rounding_of(out->type.dtype) > rounding_of(*dtype))
+            *dtype = out->type.dtype;
+    }
+    return VF_OK;
+}
+
+VfStatus vf_computed_dtype(const VfModel *model, VfDtype *dtype, VfErr *err)
+{
+    *dtype = VF_F32;
+    return vf_graph_each_node(model->graph, take_coarser, dtype, err);
+}
+
+static bool is_within_close(const VfMoved *moved)
+{
+    return moved->distance.max_abs <= moved->close * fmax(1.0, moved->distance.max_abs_b);
 }
 
 static VfStatus judge_moved(const VfJudge *judge, VfMoved *moved, VfErr *err)
@@ -52,6 +83,7 @@ static VfStatus judge_moved(const VfJudge *judge, VfMoved *moved, VfErr *err)
     bool is_float = vf_dtype_info(moved->want->dtype)->is_float != 0;
     double rtol, atol;
     bool is_close = true;
+    moved->close = vf_close_limit(moved->want->dtype, judge->computed);
     VF_TRY(limits_of(judge, moved->name, &rtol, &atol, err));
     switch (judge->strictness) {
     case VF_STRICT_BITS:
@@ -59,7 +91,7 @@ static VfStatus judge_moved(const VfJudge *judge, VfMoved *moved, VfErr *err)
         break;
     case VF_STRICT_CLOSE:
         if (is_float)
-            is_close = distance->n_special_differ == 0 && is_within_close(distance);
+            is_close = distance->n_special_differ == 0 && is_within_close(moved);
         else
             is_close = distance->n_differ == 0;
         break;
@@ -87,6 +119,7 @@ VfStatus vf_moved_measure(VfArena *arena, const VfArray *got, const VfArray *noi
     }
     if (moved->fault != NULL)
         return VF_OK;
+    moved->close = vf_close_limit(moved->want->dtype, VF_UNDEFINED);
     VF_TRY(measure(got, moved->want, &moved->distance, err));
     moved->has_noise = noise != NULL && is_same_type(noise, moved->want);
     return moved->has_noise ? measure(noise, moved->want, &moved->noise, err) : VF_OK;
@@ -123,7 +156,7 @@ const char *vf_moved_verdict(const VfMoved *moved)
         return "not finite";
     if (moved->has_noise && distance->max_abs <= 4 * moved->noise.max_abs)
         return "noise";
-    return is_within_close(distance) ? "close" : "moved";
+    return is_within_close(moved) ? "close" : "moved";
 }
 
 void vf_moved_json(VfJson *json, const VfMoved *moved)

@@ -10,16 +10,22 @@
 /* How outputs are judged. */
 typedef enum VfStrictness {
     VF_STRICT_BITS,   /* equal values */
-    VF_STRICT_CLOSE,  /* within VF_CLOSE of the largest value */
+    VF_STRICT_CLOSE,  /* within vf_close_limit of the largest value */
     VF_STRICT_LIMITS, /* within rtol and atol */
     VF_STRICT_NONE    /* only told */
 } VfStrictness;
 
-/* What float32 rounding may do to a whole model. */
-#define VF_CLOSE 1e-4
+/* What rounding may do to a tensor of a whole model, over its largest value: 1e-4, and eight
+ * roundings of the coarser of its dtype and `computed`, where that is float16 (4e-3) or bfloat16
+ * (3e-2). */
+double vf_close_limit(VfDtype dtype, VfDtype computed);
+
+/* The coarsest of float32, float16 and bfloat16 among the values that the model computes. */
+VfStatus vf_computed_dtype(const VfModel *model, VfDtype *dtype, VfErr *err);
 
 typedef struct VfJudge {
     VfStrictness strictness;
+    VfDtype computed; /* as vf_computed_dtype, of both models; VF_UNDEFINED: of the tensors alone */
     double rtol, atol;
     const char *const *limit; /* "OUTPUT=RTOL,ATOL" */
     size_t n_limit;
@@ -34,6 +40,7 @@ typedef struct VfMoved {
     VfDistance distance;
     bool has_noise;
     VfDistance noise; /* of `want`, or `got`, from its own value computed another way */
+    double close;     /* as vf_close_limit */
     bool is_bad;      /* beyond the limits of a judge */
 } VfMoved;
 
@@ -42,9 +49,9 @@ typedef struct VfMoved {
 VfStatus vf_moved_measure(VfArena *arena, const VfArray *got, const VfArray *noise,
                           const VfNamedArray *want, VfMoved *moved, VfErr *err);
 
-/* "equal", "noise" (within four times the noise floor), "close" (within VF_CLOSE), "moved" (by
- * more), "not finite" (NaN or infinity where the other has a number), "not comparable", "differs"
- * (the judge said so). */
+/* "equal", "noise" (within four times the noise floor), "close" (within vf_close_limit), "moved"
+ * (by more), "not finite" (NaN or infinity where the other has a number), "not comparable",
+ * "differs" (the judge said so). */
 const char *vf_moved_verdict(const VfMoved *moved);
 
 /* Keys of the open object, from "name" on. */

@@ -98,6 +98,19 @@ static VfStatus finish(VitfoldReport *report, size_t n_differ, VfErr *err)
     return vf_fail(err, VF_DIFFERS, "%zu outputs differ by more than they may", n_differ);
 }
 
+/* Of both models (`b` may be NULL). */
+static VfStatus set_computed(VfJudge *judge, const VitfoldModel *a, const VitfoldModel *b,
+                             VfErr *err)
+{
+    VfDtype other = VF_F32;
+    VF_TRY(vf_computed_dtype(a->ir, &judge->computed, err));
+    if (b != NULL)
+        VF_TRY(vf_computed_dtype(b->ir, &other, err));
+    if (vf_close_limit(other, VF_F32) > vf_close_limit(judge->computed, VF_F32))
+        judge->computed = other;
+    return VF_OK;
+}
+
 static VfJudge judge_of(const VitfoldCompareOptions *options, bool is_expected)
 {
     VfJudge judge = {.rtol = options->rtol, .atol = options->atol, .limit = options->limit,
@@ -118,6 +131,7 @@ static VfStatus compare(const VitfoldModel *a, const VitfoldModel *b, const Vitf
     VitfoldRunOptions run = options->run;
     VfJudge judge = judge_of(options, expected != NULL);
     size_t n_differ = 0;
+    VF_TRY(set_computed(&judge, a, b, err));
     run.save_all = options->per_node && b != NULL;
     vf_json_string(&report->json, "a", a->path);
     vf_json_string(&report->json, "b", b == NULL ? NULL : b->path);
@@ -164,6 +178,7 @@ static VfStatus validate(const VitfoldModel *model, const VitfoldModel *original
     VfJudge judge = {.strictness = strictness[model->exactness]};
     VitfoldRunOptions running = *run;
     size_t n_differ = 0;
+    VF_TRY(set_computed(&judge, model, original, err));
     /* BLAS may round a row of a product otherwise when it stands among other rows, and a fused step
      * otherwise than its pieces. */
     running.reference = running.reference || judge.strictness == VF_STRICT_BITS;

@@ -164,8 +164,9 @@ typedef struct VitfoldCompareOptions {
 } VitfoldCompareOptions;
 
 /* Run `a` and `b` on the same data, or `a` against `expected` (then `b` is NULL). Without limits,
- * outputs may differ by 1e-4 of their largest value. VITFOLD_DIFFERS when they differ by more. With
- * `per_node` the report has a plot along the depth. */
+ * outputs may differ by 1e-4 of their largest value (float16: 3.9e-3, bfloat16:
+ * 3.1e-2). VITFOLD_DIFFERS when they differ by more. With `per_node` the report has a plot along
+ * the depth. */
 VITFOLD_API int vitfold_compare(const VitfoldModel *a, const VitfoldModel *b,
                                 const VitfoldData *in, const VitfoldData *expected,
                                 const VitfoldCompareOptions *options, VitfoldReport **report,

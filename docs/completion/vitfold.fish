@@ -95,7 +95,7 @@ complete -c vitfold -n '__fish_seen_subcommand_from compare' -l test-data-dir -r
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l random -r -d 'random tensors for inputs that are not given'
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l dim -r -d 'a symbolic dimension of random tensors (else 1)'
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l expect -r -d 'compare one model with the tensors of this file'
-complete -c vitfold -n '__fish_seen_subcommand_from compare' -l rtol -r -d 'relative limit, |a-b| <= atol + rtol|a|, NaN being equal to NaN; without limits outputs may differ by 1e-4 of their largest value'
+complete -c vitfold -n '__fish_seen_subcommand_from compare' -l rtol -r -d 'relative limit, |a-b| <= atol + rtol|a|, NaN being equal to NaN; without limits outputs may differ by 1e-4 of their largest value (float16: 3.9e-3, bfloat16: 3.1e-2)'
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l atol -r -d 'absolute limit'
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l limit -r -d 'limits of one output'
 complete -c vitfold -n '__fish_seen_subcommand_from compare' -l exact -d 'outputs must be equal'

@@ -39,6 +39,8 @@ static const struct {
     {"reshape-to-same", VF_OP_RESHAPE, vf_same_view, NULL},
     {"reshape-target", VF_OP_RESHAPE, NULL, vf_normalize_reshape_target},
     {"merge-reshapes", VF_OP_RESHAPE, NULL, vf_normalize_merge_reshapes},
+    {"keep-dims", VF_OP_RESHAPE, NULL, vf_normalize_keep_dims},
+    {"keep-dims", VF_OP_UNSQUEEZE, NULL, vf_normalize_keep_dims},
     {"reshape-to-same", VF_OP_FLATTEN, vf_same_view, NULL},
     {"reshape-to-same", VF_OP_SQUEEZE, vf_same_view, NULL},
     {"reshape-to-same", VF_OP_UNSQUEEZE, vf_same_view, NULL},

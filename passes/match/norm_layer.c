@@ -21,6 +21,10 @@ enum {
     SLOT_LESS,       /* one less */
     SLOT_ROOT,       /* its root */
     SLOT_ROOT_SHARE, /* one over that */
+    SLOT_MEAN_WIDTH, /* the numbers of the mean, and of one taken again */
+    SLOT_MEAN_SHARE,
+    SLOT_AGAIN_WIDTH,
+    SLOT_AGAIN_SHARE,
 };
 
 /* --- a mean of squares, also by their sum: `operand` is squared, `square` is it by an operator ---
@@ -42,13 +46,26 @@ enum {
     static const VfPattern name##_mul = VF_PAT_OP2(MUL, &name##_total, VF_PAT_SCALAR(SLOT_SHARE)); \
     static const VfPattern name = VF_PAT_ALT3(&name##_mean, &name##_div, &name##_mul)
 
+/* A mean of x, also by its sum. */
+#define REDUCED_X(op_, slot_)                                                       \
+    {                                                                               \
+        .kind = VF_PATTERN_OP, .op = VF_OP_##op_, .slot = slot_, .n_in = 1, .in = { \
+            VF_PAT_ANY(SLOT_X)                                                      \
+        }                                                                           \
+    }
+
+#define MEANS(name, slot, width, share)                                             \
+    static const VfPattern name##_reduced = REDUCED_X(REDUCE_MEAN, slot);           \
+    static const VfPattern name##_sum = REDUCED_X(REDUCE_SUM, slot);                \
+    static const VfPattern name##_over =                                            \
+        VF_PAT_OP2(DIV, &name##_sum, VF_PAT_SCALAR(width));                         \
+    static const VfPattern name##_times =                                           \
+        VF_PAT_OP2(MUL, &name##_sum, VF_PAT_SCALAR(share));                         \
+    static const VfPattern name = VF_PAT_ALT3(&name##_reduced, &name##_over, &name##_times)
+
 /* --- LayerNorm: (x - mean) / sqrt(var + eps) --- */
 
-static const VfPattern mean = {.kind = VF_PATTERN_OP,
-                               .op = VF_OP_REDUCE_MEAN,
-                               .slot = SLOT_MEAN,
-                               .n_in = 1,
-                               .in = {VF_PAT_ANY(SLOT_X)}};
+MEANS(mean, SLOT_MEAN, SLOT_MEAN_WIDTH, SLOT_MEAN_SHARE);
 static const VfPattern centred = VF_PAT_OP2(SUB, VF_PAT_ANY(SLOT_X), &mean);
 static const VfPattern centred_cast = VF_PAT_OP1(CAST, &centred);
 static const VfPattern centred_any = VF_PAT_ALT2(&centred, &centred_cast);
@@ -60,7 +77,7 @@ static const VfPattern var_times = VF_PAT_OP2(MUL, &var_mean_mean, VF_PAT_SCALAR
 static const VfPattern var_sample = VF_PAT_OP2(DIV, &var_times, VF_PAT_SCALAR(SLOT_LESS));
 
 /* The centred value divided may be another node than the one squared. */
-static const VfPattern mean_again = VF_PAT_OP1(REDUCE_MEAN, VF_PAT_ANY(SLOT_X));
+MEANS(mean_again, 0, SLOT_AGAIN_WIDTH, SLOT_AGAIN_SHARE);
 static const VfPattern centred_again = VF_PAT_OP2(SUB, VF_PAT_ANY(SLOT_X), &mean_again);
 static const VfPattern again_cast = VF_PAT_OP1(CAST, &centred_again);
 static const VfPattern centred_out = VF_PAT_ALT2(&centred_again, &again_cast);
@@ -198,7 +215,8 @@ static bool set_axes(VfSymbols *symbols, const VfMatch *match, VfLayerNorm *norm
     int64_t axis[VF_AXIS_MAX];
     int32_t n = vf_reduce_axes(var_node, axis);
     if (n < 1 || !has_axes(var_node, n, axis) || !has_axes(mean_node, n, axis) ||
-        !has_axes(vf_match_node(match, &mean_again), n, axis))
+        !has_axes(vf_match_node(match, &mean_again_reduced), n, axis) ||
+        !has_axes(vf_match_node(match, &mean_again_sum), n, axis))
         return false;
     norm->width = vf_dim(1);
     for (int32_t i = 0; i < n; i++) {
@@ -220,7 +238,9 @@ static bool is_number(const VfMatch *match, int32_t slot, double wanted)
 /* The numbers by which a sum becomes a mean. `is_sample`: divided by one less. */
 static bool has_width_numbers(const VfMatch *match, const VfLayerNorm *norm, bool *is_sample)
 {
-    static const int32_t bound[] = {SLOT_WIDTH, SLOT_SHARE, SLOT_LESS, SLOT_ROOT, SLOT_ROOT_SHARE};
+    static const int32_t bound[] = {SLOT_WIDTH,       SLOT_SHARE,       SLOT_LESS,
+                                    SLOT_ROOT,        SLOT_ROOT_SHARE,  SLOT_MEAN_WIDTH,
+                                    SLOT_MEAN_SHARE,  SLOT_AGAIN_WIDTH, SLOT_AGAIN_SHARE};
     bool is_bound = false;
     for (size_t i = 0; i < sizeof bound / sizeof bound[0]; i++)
         is_bound = is_bound || match->slot[bound[i]] != NULL;
@@ -230,7 +250,9 @@ static bool has_width_numbers(const VfMatch *match, const VfLayerNorm *norm, boo
     double n = vf_dim_is_known(norm->width) ? (double)norm->width.k : 0.0;
     if (n < 1.0 || !is_number(match, SLOT_SHARE, 1.0 / n) ||
         !is_number(match, SLOT_LESS, n - 1.0) || !is_number(match, SLOT_ROOT, sqrt(n)) ||
-        !is_number(match, SLOT_ROOT_SHARE, 1.0 / sqrt(n)))
+        !is_number(match, SLOT_ROOT_SHARE, 1.0 / sqrt(n)) ||
+        !is_number(match, SLOT_MEAN_WIDTH, n) || !is_number(match, SLOT_MEAN_SHARE, 1.0 / n) ||
+        !is_number(match, SLOT_AGAIN_WIDTH, n) || !is_number(match, SLOT_AGAIN_SHARE, 1.0 / n))
         return false;
     bool is_sum = vf_match_node(match, &var_mean_div) != NULL;
     if (is_sum && n > 1.0 && !is_number(match, SLOT_WIDTH, n)) {

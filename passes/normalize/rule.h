@@ -23,6 +23,9 @@ VfSameAs vf_same_identity, vf_same_dropout, vf_same_cast, vf_same_view, vf_same_
 VfNormalizeRule vf_normalize_merge_transposes, vf_normalize_merge_reshapes,
     vf_normalize_reshape_target, vf_normalize_merge_casts, vf_normalize_cast_like;
 
+/* normalize/reduce.c: a reduction without its axes, and a view that puts them back. */
+VfNormalizeRule vf_normalize_keep_dims;
+
 /* normalize/sequence.c: sequences whose elements are known one by one. */
 VfNormalizeRule vf_normalize_split_sequence, vf_normalize_sequence_at, vf_normalize_concat_sequence;
 

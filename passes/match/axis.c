@@ -347,12 +347,13 @@ static VfStatus add_value(VfAxes *axes, const VfValue *value, VfAxis **out, VfEr
     return VF_OK;
 }
 
-static uint32_t input_role(const VfType *type, int32_t axis)
+/* `channels`: the axis of an image input. */
+static uint32_t input_role(const VfType *type, int32_t channels, int32_t axis)
 {
     if (axis == 0)
         return VF_ROLE_BATCH;
     if (type->rank >= 4)
-        return axis == 1 ? VF_ROLE_CHANNEL : VF_ROLE_TOKEN;
+        return axis == channels ? VF_ROLE_CHANNEL : VF_ROLE_TOKEN;
     bool is_float = vf_dtype_info(type->dtype)->is_float != 0;
     return is_float && axis == type->rank - 1 ? VF_ROLE_CHANNEL : VF_ROLE_TOKEN;
 }
@@ -365,8 +366,10 @@ static VfStatus add_inputs(VfAxes *axes, const VfGraph *graph, VfErr *err)
         if (value->tensor != NULL)
             continue; /* a weight that may be overridden, not data */
         VF_TRY(add_value(axes, value, &out, err));
+        bool is_image = graph->owner == NULL && value->type.rank >= 4;
+        int32_t channels = is_image ? vf_axis_of_channels(axes, value) : 1;
         for (int32_t a = 0; out != NULL && a < value->type.rank; a++) {
-            uint32_t role = graph->owner == NULL ? input_role(&value->type, a) : 0;
+            uint32_t role = graph->owner == NULL ? input_role(&value->type, channels, a) : 0;
             VfFactor factor = vf_factor_make(value->type.dims[a], role);
             vf_axis_append(&out[a], &factor);
         }

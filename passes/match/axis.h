@@ -1,8 +1,8 @@
 /* Where the axes of values come from: a role for every axis of every value.
  *
- * Roles start at the graph inputs (axis 0 batch, axis 1 of an image channels, spatial axes and
- * sequences tokens, the last axis of a rank-2 or rank-3 input channels) and are carried forward
- * through every operator: a layer with constant weights makes channels (or, where it mixes
+ * Roles start at the graph inputs (axis 0 batch, axis 1 or the last of an image channels, spatial
+ * axes and sequences tokens, the last axis of a rank-2 or rank-3 input channels) and are carried
+ * forward through every operator: a layer with constant weights makes channels (or, where it mixes
  * tokens, tokens), Reshape splits and joins axes factor by factor. So channel attention (its
  * scores count channels) can be told from token attention, heads from the batch, and windows
  * from images, without looking at names.

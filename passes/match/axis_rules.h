@@ -1,4 +1,4 @@
-/* Inside of axis.c and axis_reshape.c. */
+/* Inside of axis.c, axis_input.c and axis_reshape.c. */
 #ifndef VF_MATCH_AXIS_RULES_H
 #define VF_MATCH_AXIS_RULES_H
 
@@ -8,6 +8,10 @@
 bool vf_axis_append(VfAxis *axis, const VfFactor *factor);
 
 VfFactor vf_factor_make(VfDim dim, uint32_t role);
+
+/* The axis of an image input (rank 4 and more) that counts channels: the first behind the batch or
+ * the last, by where a convolution or layer has it, else by its length. axis_input.c */
+int32_t vf_axis_of_channels(const VfAxes *axes, const VfValue *input);
 
 /* Axes of a view: `in` of a value of type `from`, zeroed `out` of one of type `to`; both ranks
  * known. */

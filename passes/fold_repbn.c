@@ -46,12 +46,13 @@ static VfValue *build(VfRewrite *rw, const VfBatchNorm *bn, VfValue *gamma, VfVa
     VfValue *y = vf_rewrite_node(rw, VF_OP_BATCH_NORMALIZATION, 5, in);
     for (const VfAttr *attr = bn->bn->first_attr; attr != NULL; attr = attr->next)
         vf_rewrite_attr(rw, attr);
-    if (bn->back == NULL)
-        return y;
-    VfValue *back_in[2] = {y, vf_node_in(bn->back, 1)};
-    y = vf_rewrite_node(rw, bn->back->op, bn->back->n_in > 1 ? 2 : 1, back_in);
-    for (const VfAttr *attr = bn->back->first_attr; attr != NULL; attr = attr->next)
-        vf_rewrite_attr(rw, attr);
+    for (int32_t i = 0; i < bn->n_back; i++) {
+        const VfNode *back = bn->back[i];
+        VfValue *back_in[2] = {y, vf_node_in(back, 1)};
+        y = vf_rewrite_node(rw, back->op, back->n_in > 1 ? 2 : 1, back_in);
+        for (const VfAttr *attr = back->first_attr; attr != NULL; attr = attr->next)
+            vf_rewrite_attr(rw, attr);
+    }
     return y;
 }
 

@@ -159,7 +159,8 @@ static VfStatus mark_batch_norm(Marks *marks, const VfBatchNorm *found)
     seed(marks, found->bn, marks->n_site, &n);
     seed(marks, found->mul, marks->n_site, &n);
     seed(marks, found->add, marks->n_site, &n);
-    seed(marks, found->back, marks->n_site, &n);
+    for (int32_t i = 0; i < found->n_back; i++)
+        seed(marks, found->back[i], marks->n_site, &n);
     return vf_map_batch_norm(marks->arena, found, &marks->site[marks->n_site++], marks->err);
 }
 

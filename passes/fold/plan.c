@@ -86,15 +86,13 @@ static VfStatus bn_affine(VfArena *arena, const VfBatchNorm *bn, VfAffine *affin
     return vf_field_on_axis(arena, bn->x->type.rank, 1, n, c, &affine->c, err);
 }
 
-/* With η x added in the layout before bn's Transpose, x and the map are those of that layout. */
-static VfStatus move_back(VfFoldPlan *plan, VfArena *arena, VfModel *model, const VfBatchNorm *bn,
-                          VfErr *err)
+/* The map behind `node`, which moves elements; else the reason in the plan. */
+static VfStatus move_map(VfFoldPlan *plan, VfArena *arena, VfModel *model, VfNode *node, VfErr *err)
 {
     VfFoldWalk walk = {.arena = arena, .model = model};
     VfAffine in = plan->affine;
-    const VfFoldRule *rule = vf_fold_rule(bn->back->op);
-    plan->x = vf_node_in(bn->x->def, 0);
-    VfStatus status = rule != NULL ? rule->forward(&walk, bn->back, 0, &in, err) : VF_OK;
+    const VfFoldRule *rule = vf_fold_rule(node->op);
+    VfStatus status = rule != NULL ? rule->forward(&walk, node, 0, &in, err) : VF_OK;
     if (status != VF_OK && status != VF_UNSUPPORTED)
         return status;
     if (walk.n_carrier > 0)
@@ -102,6 +100,18 @@ static VfStatus move_back(VfFoldPlan *plan, VfArena *arena, VfModel *model, cons
     else if (plan->facts.why_not_forward == NULL && !vf_affine_is_identity(&in))
         plan->facts.why_not_forward =
             walk.why != NULL ? walk.why : "the layout of the sum is not known";
+    return VF_OK;
+}
+
+/* With η x added in the layout before bn's Transpose, x and the map are those of that layout. */
+static VfStatus move_back(VfFoldPlan *plan, VfArena *arena, VfModel *model, const VfBatchNorm *bn,
+                          VfErr *err)
+{
+    for (int32_t i = 0; i < bn->n_back; i++) {
+        plan->x = vf_node_in(plan->x->def, 0);
+        if (plan->facts.why_not_forward == NULL)
+            VF_TRY(move_map(plan, arena, model, bn->back[i], err));
+    }
     return VF_OK;
 }
 
@@ -160,8 +170,7 @@ VfStatus vf_fold_plan(VfArena *arena, VfModel *model, const VfBatchNorm *bn, VfF
         refuse_both(plan, bn, "its scale and shift are not finite");
         return VF_OK;
     }
-    if (bn->back != NULL)
-        VF_TRY(move_back(plan, arena, model, bn, err));
+    VF_TRY(move_back(plan, arena, model, bn, err));
     if (plan->facts.why_not_forward != NULL) {
         refuse_both(plan, bn, plan->facts.why_not_forward);
         return VF_OK;

@@ -25,6 +25,8 @@ typedef struct VfLayerNorm {
     bool is_over_channels; /* between two Transposes, or over axis 1 of an image */
 } VfLayerNorm;
 
+enum { VF_NORM_BACK_MAX = 3 };
+
 /* One BatchNormalization, with the RepBN sum around it if there is one. */
 typedef struct VfBatchNorm {
     const char *label;
@@ -34,9 +36,10 @@ typedef struct VfBatchNorm {
     bool is_rep;       /* BN(x) + η x */
     VfValue *eta;      /* η, constant; NULL if not rep or η = 1 (plain BN(x) + x) */
     VfNode *mul, *add; /* nodes of the RepBN sum, NULL otherwise; mul NULL too when η = 1 */
-    VfNode *back;      /* Transpose or view between bn and add, when η x is taken before the one in
-                        * front of bn: then y has the layout before it, x the one after it. NULL
-                        * otherwise */
+    VfNode *back[VF_NORM_BACK_MAX]; /* Transposes and views between bn and add, in order, when η x
+                                     * is taken before those in front of bn that they undo: then y
+                                     * has the layout before these, x the one behind them */
+    int32_t n_back;
     const VfTensor *gamma, *beta, *mean, *var; /* NULL when not constant: then `why` says so */
     double epsilon;
     int64_t channels;     /* -1 when gamma is not constant */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "passes/ir/attr.h"
+#include "passes/match/axis.h"
 #include "passes/match/facts.h"
 
 /* --- parameters --- */
@@ -132,25 +133,48 @@ static bool split_eta(const VfBatchNorm *norm, VfValue *value, int32_t axis, VfV
     return true;
 }
 
-/* Where the channel axis of bn's operand lies before the Transpose `forth`; -1 behind views. */
-static int32_t axis_before(const VfNode *forth)
+/* The axis that becomes `axis` behind the Transpose or view `forth`; -1 when it is lost. */
+static int32_t axis_before(VfSymbols *symbols, const VfNode *forth, int32_t axis)
 {
     int32_t perm[VF_AXIS_MAX];
     int32_t n = vf_transpose_perm(forth, perm);
-    return n > 1 ? perm[1] : -1;
+    const VfValue *from = vf_node_out(forth, 0), *to = vf_node_in(forth, 0);
+    if (n >= 0 || axis < 0)
+        return axis >= 0 && axis < n ? perm[axis] : -1;
+    return from->type.rank < 0 || to->type.rank < 0
+               ? -1
+               : vf_axis_through_view(symbols, &from->type, &to->type, axis);
 }
 
-/* Is `other` η x? x in the layout of bn, or (when `back` stands between bn and the Add) in the one
- * before. */
-static bool is_share_of_x(VfSymbols *symbols, VfBatchNorm *norm, VfValue *other, VfNode *back)
+static VfNode *mover_of(const VfValue *value)
 {
-    VfNode *forth =
-        norm->x->kind == VF_VALUE_RESULT && vf_is_mover(norm->x->def) ? norm->x->def : NULL;
+    bool is_moved = value->kind == VF_VALUE_RESULT && vf_is_mover(value->def);
+    return is_moved && vf_node_in(value->def, 0) != NULL ? value->def : NULL;
+}
+
+/* Is `other` η x in the layout that the nodes of norm->back lead to, which undo those in front of
+ * bn one by one? */
+static bool is_share_before(VfSymbols *symbols, VfBatchNorm *norm, VfValue *other)
+{
+    VfValue *base, *before = norm->x;
+    int32_t axis = 1;
+    for (int32_t i = 0; i < norm->n_back; i++) {
+        VfNode *forth = mover_of(before);
+        if (forth == NULL || !undoes(symbols, norm->back[i], forth))
+            return false;
+        axis = axis_before(symbols, forth, axis);
+        before = vf_node_in(forth, 0);
+    }
+    return split_eta(norm, other, axis, &norm->eta, &norm->mul, &base) && base == before;
+}
+
+/* Is `other` η x? x in the layout of bn, or in the one before. */
+static bool is_share_of_x(VfSymbols *symbols, VfBatchNorm *norm, VfValue *other)
+{
+    VfNode *forth = mover_of(norm->x);
     VfValue *base, *inner, *before = forth ? vf_node_in(forth, 0) : NULL;
-    if (back != NULL)
-        return forth != NULL && undoes(symbols, back, forth) &&
-               split_eta(norm, other, axis_before(forth), &norm->eta, &norm->mul, &base) &&
-               base == before;
+    if (norm->n_back > 0)
+        return is_share_before(symbols, norm, other);
     if (!split_eta(norm, other, 1, &norm->eta, &norm->mul, &base))
         return false;
     if (base == norm->x)
@@ -159,38 +183,40 @@ static bool is_share_of_x(VfSymbols *symbols, VfBatchNorm *norm, VfValue *other,
         return false;
     if (norm->eta != NULL)
         return vf_node_in(base->def, 0) == before;
-    return split_eta(norm, vf_node_in(base->def, 0), axis_before(forth), &norm->eta, &norm->mul,
-                     &inner) &&
+    return split_eta(norm, vf_node_in(base->def, 0), axis_before(symbols, forth, 1), &norm->eta,
+                     &norm->mul, &inner) &&
            inner == before;
 }
 
-static bool take_sum(VfSymbols *symbols, VfBatchNorm *norm, VfValue *value, VfNode *back)
+static bool take_sum(VfSymbols *symbols, VfBatchNorm *norm, VfValue *value)
 {
     VfNode *add = vf_value_single_user(value);
     if (add == NULL || add->op != VF_OP_ADD || vf_node_out(add, 0) == NULL)
         return false;
     VfValue *other = vf_other_in(add, value->first_use->slot);
-    if (other == NULL || other == value || !is_share_of_x(symbols, norm, other, back))
+    if (other == NULL || other == value || !is_share_of_x(symbols, norm, other))
         return false;
     norm->is_rep = true;
     norm->add = norm->last = add;
-    norm->back = back;
     norm->y = vf_node_out(add, 0);
     return true;
 }
 
 static void set_rep(VfSymbols *symbols, VfBatchNorm *norm)
 {
-    if (take_sum(symbols, norm, norm->y, NULL))
-        return;
-    VfNode *back = vf_value_single_user(norm->y);
-    bool is_move =
-        back != NULL && (back->op == VF_OP_TRANSPOSE || vf_op_has(back->op, VF_OPF_VIEW));
-    if (is_move && vf_node_out(back, 0) != NULL &&
-        take_sum(symbols, norm, vf_node_out(back, 0), back))
-        return;
-    norm->eta = NULL;
-    norm->mul = NULL;
+    for (VfValue *value = norm->y; !take_sum(symbols, norm, value);) {
+        VfNode *back = vf_value_single_user(value);
+        bool is_move =
+            back != NULL && (back->op == VF_OP_TRANSPOSE || vf_op_has(back->op, VF_OPF_VIEW));
+        if (!is_move || vf_node_out(back, 0) == NULL || norm->n_back == VF_NORM_BACK_MAX) {
+            norm->eta = NULL;
+            norm->mul = NULL;
+            norm->n_back = 0;
+            return;
+        }
+        norm->back[norm->n_back++] = back;
+        value = vf_node_out(back, 0);
+    }
 }
 
 VfStatus vf_batch_norm_of(VfArena *arena, VfNode *node, VfBatchNorm *norm, VfErr *err)

@@ -122,7 +122,7 @@ static void print_batch_norm(Printer *p, const VfBatchNorm *n)
 {
     vf_text_printf(&p->text, "batch_norm %s%s%s%s, %lld channels\n", n->label,
                    n->is_rep ? " rep to " : "", n->is_rep ? vf_node_label(n->last) : "",
-                   n->back ? " behind a move" : "", (long long)n->channels);
+                   n->n_back > 0 ? " behind a move" : "", (long long)n->channels);
     if (n->is_rep)
         vf_text_printf(&p->text, "    eta %s\n", n->eta ? vf_value_label(n->eta) : "1");
     if (n->why != NULL)

@@ -1,6 +1,6 @@
-/* Before     BatchNormalization (or BN(x) + η x) next to MatMul, Gemm, Conv or ConvTranspose with
- *            constant weights, or with operators between that commute with a scale and shift per
- *            channel
+/* Before     BatchNormalization (or BN(x) + η x) next to MatMul, Gemm, Einsum, Conv or
+ *            ConvTranspose with constant weights, or with operators between that commute with a
+ *            scale and shift per channel
  * After      the same layers with other weights and biases, no norm
  * Why valid  f(x) = a⊙x + c; W(a⊙x + c) + b = (W diag a) x + (b + W c);
  *            a⊙(Wu + b) + c = (diag a W) u + (a⊙b + c); zero padding gives c nothing to meet, so

@@ -1,6 +1,6 @@
 /* Before     LayerNorm or RMSNorm with a scale or shift, operator or written out; readers end in
- *            MatMul, Gemm, Conv or ConvTranspose with constant weights, perhaps through operators
- *            that commute with a scale and shift per channel
+ *            MatMul, Gemm, Einsum, Conv or ConvTranspose with constant weights, perhaps through
+ *            operators that commute with a scale and shift per channel
  * After      the same norm without scale and shift, the layers with other weights and biases
  * Why valid  the norm's result is f(n) = a⊙n + c of the normalised n; W(a⊙n + c) + b =
  *            (W diag a) n + (b + W c)

@@ -200,6 +200,72 @@ static VfStatus matmul_previous(const Cx *cx, const VfFoldStep *step)
     return add_after(cx, node->out[0], &shift, w->dtype);
 }
 
+/* --- Einsum --- */
+
+/* A field under the axes of the weights, under those of the result; what the weights lack is 1
+ * long. */
+static VfStatus to_result(const Cx *cx, const VfProduct *p, int32_t w, const VfField *x,
+                          VfField *out)
+{
+    int64_t perm[VF_FIELD_RANK_MAX], dims[VF_FIELD_RANK_MAX];
+    int32_t n = 0;
+    for (int32_t a = 0; a < p->out_rank; a++) {
+        int32_t from = vf_product_axis(p, w, p->out_letter[a]);
+        dims[a] = from < 0 ? 1 : x->dims[from];
+        if (from >= 0)
+            perm[n++] = from;
+    }
+    for (int32_t a = 0; a < p->rank[w]; a++)
+        if (vf_product_out_axis(p, p->letter[w][a]) < 0)
+            perm[n++] = a;
+    VF_TRY(vf_field_transpose(cx->scratch, x, perm, out, cx->err));
+    out->rank = p->out_rank;
+    memcpy(out->dims, dims, sizeof *dims * (size_t)out->rank);
+    return VF_OK;
+}
+
+static VfStatus einsum_next(const Cx *cx, const VfFoldStep *step)
+{
+    VfProduct p;
+    int32_t axis = 0, w_axis = 0, w = 1 - step->slot;
+    VfField sum, shift;
+    if (!vf_einsum_sum_axes(step->node, step->slot, &p, &axis, &w_axis))
+        return vf_fail(cx->err, VF_INTERNAL, "'%s' has no weights", vf_node_label(step->node));
+    VfDtype dtype = vf_value_const(p.in[w])->dtype;
+    bool has_shift = !vf_field_is_all(&step->affine.c, 0.0);
+    VF_TRY(scale_weights(cx, step, w, w_axis, axis, has_shift ? &sum : NULL));
+    if (!has_shift)
+        return VF_OK;
+    VF_TRY(to_result(cx, &p, w, &sum, &shift));
+    return add_after(cx, step->node->out[0], &shift, dtype);
+}
+
+static VfStatus einsum_previous(const Cx *cx, const VfFoldStep *step)
+{
+    VfProduct p;
+    const VfAffine *f = &step->affine;
+    int32_t w = vf_einsum_weights(step->node, &p), w_axis = 0, axis = -1;
+    for (int32_t a = 0; w >= 0 && a < p.rank[w]; a++) {
+        int32_t at = vf_product_out_axis(&p, p.letter[w][a]);
+        if (axis >= 0 || at < 0 || !vf_affine_is_on_axis(f, at))
+            continue;
+        axis = at;
+        w_axis = a;
+    }
+    if (axis < 0)
+        return vf_fail(cx->err, VF_INTERNAL, "'%s' has no weights", vf_node_label(step->node));
+    VfDtype dtype = vf_value_const(p.in[w])->dtype;
+    int64_t dims[VF_FIELD_RANK_MAX];
+    for (int32_t i = 0; i < f->c.rank; i++)
+        dims[i] = i == axis ? vf_value_const(p.in[w])->dims[w_axis] : 1;
+    VF_TRY(scale_weights(cx, step, w, w_axis, axis, NULL));
+    if (vf_field_is_all(&f->c, 0.0))
+        return VF_OK;
+    VfField shift;
+    VF_TRY(vf_field_expand(cx->scratch, &f->c, dims, &shift, cx->err));
+    return add_after(cx, step->node->out[0], &shift, dtype);
+}
+
 /* --- Gemm --- */
 
 /* New C = scale⊙C + shift/beta, or an Add behind where C does not count or is no constant. `shift`
@@ -379,6 +445,7 @@ static const struct Layer {
 } layer[] = {
     {VF_OP_MATMUL, matmul_next, matmul_previous},
     {VF_OP_GEMM, gemm_next, gemm_previous},
+    {VF_OP_EINSUM, einsum_next, einsum_previous},
     {VF_OP_CONV, conv_next, conv_previous},
     {VF_OP_CONV_TRANSPOSE, conv_next, conv_previous},
 };

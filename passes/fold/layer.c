@@ -123,6 +123,81 @@ VfStatus vf_fold_gemm_backward(VfFoldWalk *walk, VfNode *node, int32_t index, co
     return fits ? vf_fold_add_step(walk, VF_FOLD_INTO_PREVIOUS, node, slot, out, err) : VF_OK;
 }
 
+/* --- Einsum --- */
+
+static bool has_each_once(const VfProduct *p)
+{
+    for (int32_t i = 0; i < p->n_in; i++)
+        for (int32_t a = 0; a < p->rank[i]; a++)
+            if (vf_product_axis(p, i, p->letter[i][a]) != a)
+                return false;
+    return p->n_in == 2 && p->out_rank <= VF_FIELD_RANK_MAX;
+}
+
+static bool is_einsum(const VfNode *node, VfProduct *p)
+{
+    return vf_product_of((VfNode *)node, p) && has_each_once(p) &&
+           p->rank[0] <= VF_FIELD_RANK_MAX && p->rank[1] <= VF_FIELD_RANK_MAX;
+}
+
+bool vf_einsum_sum_axes(const VfNode *node, int32_t slot, VfProduct *p, int32_t *axis,
+                        int32_t *w_axis)
+{
+    int32_t n_summed = 0, w = 1 - slot;
+    if (slot > 1 || !is_einsum(node, p) || weight_of(node, w) == NULL)
+        return false;
+    for (int32_t i = 0; i < 2; i++) {
+        for (int32_t a = 0; a < p->rank[i]; a++) {
+            bool is_kept = vf_product_out_axis(p, p->letter[i][a]) >= 0;
+            n_summed += !is_kept;
+            if (!is_kept && i == slot)
+                *axis = a;
+            else if (!is_kept)
+                *w_axis = a;
+        }
+    }
+    return n_summed == 2 && p->letter[slot][*axis] == p->letter[w][*w_axis];
+}
+
+VfStatus vf_fold_einsum_forward(VfFoldWalk *walk, VfNode *node, int32_t slot, const VfAffine *in,
+                                VfErr *err)
+{
+    VfProduct p;
+    int32_t axis = -1, w_axis = -1;
+    bool fits;
+    if (!vf_einsum_sum_axes(node, slot, &p, &axis, &w_axis))
+        return vf_fold_stop(walk, node, err,
+                            "'%s' is no sum over one axis of it and of constant weights",
+                            vf_node_label(node));
+    int64_t extent = vf_value_const(vf_node_in(node, 1 - slot))->dims[w_axis];
+    VF_TRY(check_axis(walk, node, in, axis, extent, &fits, err));
+    return fits ? vf_fold_add_step(walk, VF_FOLD_INTO_NEXT, node, slot, in, err) : VF_OK;
+}
+
+int32_t vf_einsum_weights(const VfNode *node, VfProduct *p)
+{
+    int32_t w = weight_of(node, 1) != NULL ? 1 : 0;
+    return is_einsum(node, p) && weight_of(node, w) != NULL ? w : -1;
+}
+
+VfStatus vf_fold_einsum_backward(VfFoldWalk *walk, VfNode *node, int32_t index, const VfAffine *out,
+                                 VfErr *err)
+{
+    VfProduct p;
+    int32_t w = vf_einsum_weights(node, &p);
+    (void)index;
+    if (w < 0)
+        return no_weights(walk, node, err);
+    for (int32_t a = 0; a < p.rank[w]; a++) {
+        int32_t axis = vf_product_out_axis(&p, p.letter[w][a]);
+        int64_t extent = vf_value_const(p.in[w])->dims[a];
+        if (axis >= 0 && has_extent(&out->a, axis, extent) && has_extent(&out->c, axis, extent) &&
+            vf_affine_is_on_axis(out, axis))
+            return vf_fold_add_step(walk, VF_FOLD_INTO_PREVIOUS, node, w, out, err);
+    }
+    return other_axis(walk, node, err);
+}
+
 /* --- Conv, ConvTranspose --- */
 
 static VfStatus conv_weights(VfFoldWalk *walk, const VfNode *node, const VfTensor **w,

@@ -7,8 +7,17 @@
 #define VF_FOLD_LAYER_H
 
 #include "passes/fold/walk.h"
+#include "passes/match/product.h"
 
 enum { VF_SPATIAL_MAX = VF_FIELD_RANK_MAX - 2 };
+
+/* The one axis of operand `slot` that Einsum sums over with its constant weights, and the axis of
+ * the weights; each letter once in an operand. False: another equation, or no weights. */
+bool vf_einsum_sum_axes(const VfNode *node, int32_t slot, VfProduct *product, int32_t *axis,
+                        int32_t *w_axis);
+
+/* The operand of an Einsum of two that is constant weights; -1: none, or one has a letter twice. */
+int32_t vf_einsum_weights(const VfNode *node, VfProduct *product);
 
 /* Where the taps of a convolution meet the elements of a static image: along axis i,
  * Conv: element q = out*stride + tap*dilation - begin; ConvTranspose: out = q*stride + tap*dilation

@@ -43,6 +43,7 @@ static const VfFoldRule table[] = {
     ROW(DIV, true, scale),
     ROW(MATMUL, true, matmul),
     ROW(GEMM, true, gemm),
+    ROW(EINSUM, true, einsum),
     ROW(CONV, false, conv),
     ROW(CONV_TRANSPOSE, false, conv),
     {VF_OP_SHAPE, false, shape_forward, NULL},

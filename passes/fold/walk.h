@@ -142,6 +142,7 @@ VF_FOLD_RULE(add); /* fold/term.c: sums and products with constants, sums of two
 VF_FOLD_RULE(scale);
 VF_FOLD_RULE(matmul); /* fold/layer.c: where the map ends */
 VF_FOLD_RULE(gemm);
+VF_FOLD_RULE(einsum);
 VF_FOLD_RULE(conv); /* and ConvTranspose */
 #undef VF_FOLD_RULE
 

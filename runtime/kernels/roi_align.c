@@ -134,9 +134,9 @@ static double roi_count(double value)
             const T *region = (const T *)args->in[1] + 4 * r, *x = NULL; \
             const RoiBins_##dtype bins[2] = {roi_bins_##dtype(params, region[1], region[3], 0), \
                                           roi_bins_##dtype(params, region[0], region[2], 1)}; \
-            if (params->batch > 0 && image > 0) { \
-                x = args->in[0]; \
-                x += image * vfk_index_clamp(args->in[2], 8, r, params->batch); \
+            const int64_t at = vfk_index_of(args, 2, 8, r, params->batch); \
+            if (at >= 0 && image > 0) { \
+                x = (const T *)args->in[0] + image * at; \
             } \
             T *y = (T *)args->out[0] + (r * params->channels * rows + u % rows) * width; \
             for (int64_t i = 0; i < width; i++) { \

@@ -48,6 +48,8 @@ uint64_t vf_number_bits(const void *data, VfDtype dtype, size_t i)
 {
     const unsigned char *byte = data;
     unsigned bits = element_bits(dtype);
+    if (bits == 0)
+        return 0;
     if (bits < 8) {
         unsigned per_byte = 8 / bits;
         unsigned shift = (unsigned)(i % per_byte) * bits;
@@ -64,6 +66,8 @@ void vf_number_put_bits(void *data, VfDtype dtype, size_t i, uint64_t value)
 {
     unsigned char *byte = data;
     unsigned bits = element_bits(dtype);
+    if (bits == 0)
+        return;
     if (bits < 8) {
         unsigned per_byte = 8 / bits, mask = (1u << bits) - 1;
         unsigned shift = (unsigned)(i % per_byte) * bits;
@@ -174,7 +178,7 @@ double vf_number_value(VfDtype dtype, uint64_t bits)
         return value_of_f64(bits);
     if (dtype == VF_F8E8M0)
         return bits == 255 ? (double)NAN : ldexp(1.0, (int)bits - 127);
-    if (vf_dtype_info(dtype)->is_signed)
+    if (vf_dtype_info(dtype)->is_signed && element_bits(dtype) > 0)
         return (double)sign_extend(bits, element_bits(dtype));
     return (double)bits;
 }
@@ -185,7 +189,7 @@ static uint64_t encode_integer(VfDtype dtype, double value)
     bool is_signed = vf_dtype_info(dtype)->is_signed != 0;
     if (dtype == VF_BOOL)
         return value != 0;
-    if (isnan(value))
+    if (isnan(value) || bits == 0)
         return 0;
     value = nearbyint(value);
     double limit = ldexp(1.0, (int)(is_signed ? bits - 1 : bits)); /* first that does not fit */

@@ -1,7 +1,9 @@
 /* Single elements of any numeric dtype, to and from double and int64.
  *
  * Data is little endian as tensors keep it and may be unaligned. Narrow floats are described
- * by a table of their formats, so one pair of functions converts all of them exactly.
+ * by a table of their formats, so one pair of functions converts all of them exactly. A dtype
+ * without elements of fixed size (unknown, strings) has no bits: they read as zero, and nothing is
+ * stored.
  *
  * Source: IEEE 754 binary16, bfloat16, and the float8/float4 formats of the ONNX documents.
  */

@@ -127,8 +127,8 @@ static bool is_linear_layer(const VfScores *scores, const VfValues *values)
 /* --- decision --- */
 
 /* The reason that a softmax between products is OTHER, in the scan's arena; NULL: it is SOFTMAX. */
-static VfStatus why_other(const VfScan *scan, const VfScores *scores, const VfValues *values,
-                          const char **why, VfErr *err)
+static VfStatus why_other(const VfScan *scan, const Normaliser *norm, const VfScores *scores,
+                          const VfValues *values, const char **why, VfErr *err)
 {
     bool is_before = values->mixer == NULL && scores->rank == VF_SCORE_MIXED;
     const VfNode *mixer = is_before ? scores->mixer : values->mixer;
@@ -138,6 +138,9 @@ static VfStatus why_other(const VfScan *scan, const VfScores *scores, const VfVa
             scan->arena, "'%s' changes the %s (talking heads or a gate)", vf_node_label(mixer),
             is_before ? "scores before the softmax" : "probabilities before they meet the values");
         VF_TRY_ALLOC(*why, err);
+    } else if (scores->product.node->graph != norm->node->graph ||
+               values->node->graph != norm->node->graph) {
+        *why = "its products and its softmax lie in different graphs";
     } else if (vf_score_axes(scan, scores) == VF_SCORES_CHANNELS) {
         *why = "channel attention: the scores sum over tokens and count channels";
     } else if (values->product.n_in == 0) {
@@ -152,7 +155,7 @@ static VfStatus add_site(VfScan *scan, const Normaliser *norm, const VfScores *s
                          const VfValues *values, VfErr *err)
 {
     const char *why;
-    VF_TRY(why_other(scan, scores, values, &why, err));
+    VF_TRY(why_other(scan, norm, scores, values, &why, err));
     VfAttention *site =
         vf_scan_add(scan, why ? VF_ATTENTION_OTHER : VF_ATTENTION_SOFTMAX, norm->node);
     VF_TRY_ALLOC(site, err);

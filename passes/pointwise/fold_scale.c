@@ -121,6 +121,15 @@ static const char *why_not_removable(const VfAttention *site)
 
 /* --- walks --- */
 
+/* New weights lie in the graph of the site: a layer around it has none of them. */
+static const char *why_not_there(const VfAttention *site, const VfFoldWalk *walk)
+{
+    for (size_t i = 0; walk->why == NULL && i < walk->n_step; i++)
+        if (walk->step[i].node->graph != site->graph)
+            return "the layer that would take it lies in another graph";
+    return walk->why;
+}
+
 /* Can `x`, read by `by` alone, be multiplied where it is made? `*why` says what is in the way. */
 static VfStatus try_backward(const VfReluFoldCx *cx, VfValue *x, double factor, VfFoldWalk *walk,
                              const char **why, VfErr *err)
@@ -134,7 +143,7 @@ static VfStatus try_backward(const VfReluFoldCx *cx, VfValue *x, double factor, 
         return VF_OK;
     VF_TRY(vf_affine_uniform(cx->arena, x->type.rank, factor, &affine, err));
     VF_TRY(vf_fold_walk_backward(walk, cx->arena, cx->model, x, &affine, err));
-    *why = walk->why;
+    *why = why_not_there(cx->site, walk);
     return VF_OK;
 }
 
@@ -148,8 +157,9 @@ static VfStatus try_forward(const VfReluFoldCx *cx, double factor, VfFoldWalk *w
         return VF_OK;
     VF_TRY(vf_affine_uniform(cx->arena, y->type.rank, factor, &affine, err));
     VF_TRY(vf_fold_walk_forward(walk, cx->arena, cx->model, y, &affine, err));
-    *why =
-        walk->n_step == 0 && walk->why == NULL ? "nothing reads the attention's output" : walk->why;
+    *why = why_not_there(cx->site, walk);
+    if (walk->n_step == 0 && *why == NULL)
+        *why = "nothing reads the attention's output";
     return VF_OK;
 }
 

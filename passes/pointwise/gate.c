@@ -177,6 +177,8 @@ void vf_gate_find(const VfAxes *axes, const VfAttention *site, VfGate *gate)
         gate->why = "gate: the tokens that make the queries do not stand as those of the output";
     else if (!vf_dim_is_known(in) || !vf_dim_is_known(out) || in.k < 1 || out.k < 1)
         gate->why = "gate: the widths of the projections are not known";
+    else if (!vf_dtype_info(o->type.dtype)->is_float)
+        gate->why = "gate: the dtype of the output is not known";
     gate->in = in.k;
     gate->out = out.k;
 }

@@ -87,6 +87,8 @@ const char *vf_qk_norm_why_not(const VfAttention *site)
         return vf_dim_is_known(site->d) ? NULL : "qk-norm: the head width is not known";
     if (!find_operands(site, &q, &k))
         return "qk-norm: queries and keys are not followed to a MatMul of their own";
+    if (q.reader->graph != site->graph || k.reader->graph != site->graph)
+        return "qk-norm: queries or keys reach their product through another graph";
     if (!vf_dim_is_known(site->d) || !has_width(site->q, &q, site->d) ||
         !has_width(site->k, &k, site->d))
         return "qk-norm: the head width is not known";

@@ -245,6 +245,11 @@ VfValue *vf_rewrite_const(VfRewrite *rw, const VfTensor *tensor, const char *hin
 
 VfValue *vf_rewrite_scalar(VfRewrite *rw, VfDtype dtype, double number, const char *hint)
 {
+    if (vf_dtype_info(dtype)->bits == 0) {
+        if (rw->status == VF_OK)
+            vf_rewrite_fail(rw, VF_INTERNAL, "a constant of unknown dtype");
+        return NULL;
+    }
     return vf_rewrite_const(rw, vf_tensor_scalar(rw->arena, dtype, 0, number), hint);
 }
 

@@ -178,6 +178,8 @@ static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
         return "linear attention has no attention matrix that a bias could shape";
     if (site->out == NULL || site->out->type.rank < 2)
         return "the rank of its result is not known";
+    if (!vf_dtype_info(site->out->type.dtype)->is_float)
+        return "the dtype of its result is not known";
     if (vf_spa_is_own(plan->cx->model, site))
         return "it is signal-preserving already";
     const char *why = site->score_node == NULL && is_kernel ? why_not_fused(site) : NULL;
@@ -273,7 +275,9 @@ VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err)
     VF_TRY_ALLOC(plan->group, err);
     for (int32_t i = 0; i < plan->n_site; i++) {
         VfSpaSite *work = &plan->site[i];
-        if (work->why == NULL && work->site->graph != plan->cx->model->graph)
+        const VfGraph *main = plan->cx->model->graph;
+        bool is_inside = work->site->graph != main || work->site->value_node->graph != main;
+        if (work->why == NULL && is_inside)
             work->why = "it lies in a subgraph, whose depth is not told";
         if (work->why == NULL)
             VF_TRY(join_group(plan, work, err));

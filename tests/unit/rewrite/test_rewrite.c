@@ -136,6 +136,18 @@ START_TEST(passes_a_failed_builder_on)
 }
 END_TEST
 
+/* A dtype that is not known has no numbers. */
+START_TEST(refuses_a_constant_of_unknown_dtype)
+{
+    Fixture f = begin(CHAIN, "c");
+    VfValue *number = vf_rewrite_scalar(f.rw, VF_UNDEFINED, 1.0, "one");
+    ck_assert_ptr_null(number);
+    vf_rewrite_replace(f.rw, value_of(f.model, "y"), number);
+    commit_fails(&f, VF_INTERNAL, "unknown dtype");
+    vf_model_free(f.model);
+}
+END_TEST
+
 START_TEST(sets_operands_and_drops_constants)
 {
     Fixture f = begin(CHAIN, "b");
@@ -319,6 +331,7 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, refuses_another_shape);
     tcase_add_test(tcase, refuses_another_dtype);
     tcase_add_test(tcase, passes_a_failed_builder_on);
+    tcase_add_test(tcase, refuses_a_constant_of_unknown_dtype);
     tcase_add_test(tcase, sets_operands_and_drops_constants);
     tcase_add_test(tcase, appends_and_omits_operands);
     tcase_add_test(tcase, leaves_shared_constants_and_results);

@@ -4,7 +4,9 @@
  * Before     P = softmax(S) over L keys, S = scale Q Kᵀ + bias + mask
  * After      P = gain L^-alpha h(S + shift), h = act
  * Why valid  it is another function: the network has to be trained again. What stays is the graph
- *            around it: scale, biases and masks lie inside h, a removed key keeps weight zero
+ *            around it: scale, biases and masks lie inside h, a removed key keeps weight zero. What
+ *            the scores are shifted by for all keys alike, such as their maximum, goes: softmax does
+ *            not see it, h would
  * Requires   attention found by match/attention; the rank of the logits
  * Exactness  VF_RETRAINED
  * Source     arXiv 2309.08586, sections 3 and 4
@@ -107,9 +109,9 @@ static const char *why_not_options(VfReluSite *work)
     bool is_masked = site->mask != VF_MASK_NONE || site->n_term > 0;
     if (work->act->need == VF_MASK_NEEDS_ZERO && is_masked && fabs(work->scale.shift) > 0.0)
         return "act=identity: a shift would give removed keys a weight";
-    const char *why = work->scale.is_valid && !vf_is_fused(site)
-                          ? vf_relu_why_not_valid(site, work->logits)
-                          : NULL;
+    const char *why = vf_is_fused(site) ? NULL : vf_relu_why_not_shifts(site, work->logits);
+    if (why == NULL && work->scale.is_valid && !vf_is_fused(site))
+        why = vf_relu_why_not_valid(site, work->logits);
     if (why == NULL && work->options->qk_norm)
         why = vf_qk_norm_why_not(site);
     if (why == NULL && work->options->gate != VF_GATE_OFF) {

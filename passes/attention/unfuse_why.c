@@ -204,7 +204,7 @@ static const char *why_not_microsoft(const VfAttention *site)
     if (packing == VF_UNFUSE_WEIGHTS &&
         (vf_node_in(node, 1) == NULL || vf_node_in(node, 1)->type.rank != 2))
         return "the rank of the fused operator's weights is not known";
-    bool is_apart = site->is_causal && node->op != VF_OP_MS_ATTENTION;
+    bool is_apart = vf_fused_is_causal(node) && node->op != VF_OP_MS_ATTENTION;
     if (is_apart && may_be_fewer(site->n_q, new_keys(node)))
         return "the fused operator is causal, with queries that may be fewer than the keys";
     return vf_unfuse_widths(node, vf_fused_heads(node), width)
@@ -240,7 +240,8 @@ static const char *why_not_opset(const VfAttention *site)
     VfSeenForm form = vf_unfuse_seen_form(site->norm_node);
     int64_t window[2];
     bool has_bounds = form == VF_SEEN_END || form == VF_SEEN_END_START || form == VF_SEEN_LAST;
-    bool has_places = site->is_causal || has_bounds || vf_fused_window(site->norm_node, window);
+    bool has_places = vf_fused_is_causal(site->norm_node) || has_bounds ||
+                      vf_fused_window(site->norm_node, window);
     if (vf_unfuse_may_remove(site) && opset < (has_places ? RANGE_OPSET : WHERE_OPSET))
         return "the opset has no operators for the mask of the fused operator";
     return NULL;

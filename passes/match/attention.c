@@ -20,6 +20,7 @@ VfAttention *vf_scan_add(VfScan *scan, VfAttentionKind kind, VfNode *norm_node)
                           .norm_node = norm_node,
                           .label = vf_node_label(norm_node),
                           .scale = 1.0,
+                          .gain = 1.0,
                           .heads = none,
                           .n_q = none,
                           .n_k = none,

@@ -39,6 +39,8 @@ typedef struct VfLogitTerm {
     int32_t slot;   /* operand of it that carries the scores; -1: a fused operator */
     VfValue *value; /* the term (bias table, mask) or, for Where, the condition */
     bool is_mask;   /* holds values <= -100 or -inf, or is a condition; otherwise a bias */
+    bool is_bias;   /* known at run time only, and no mask or more than one: a product or a table of
+                     * other numbers makes it */
     double lowest;  /* smallest value if constant (of a Where: of the value put in; of what is taken
                      * from the scores: less its largest), else NaN */
 } VfLogitTerm;
@@ -52,6 +54,13 @@ bool vf_term_is_taken(const VfLogitTerm *term);
 
 enum { VF_ATTENTION_TERM_MAX = 6 };
 
+/* What is added to the logits or taken from them, is made of them, and is the same for all keys of
+ * a row, like their maximum: softmax does not see it. No term. */
+typedef struct VfLogitShift {
+    VfNode *node; /* Add or Sub */
+    int32_t slot; /* operand that carries the scores */
+} VfLogitShift;
+
 /* An added number from the first one down removes a key; every point-wise function that takes -inf
  * to zero takes the second one there. Source: spec of the conversion passes, 1.1 and 1.4. */
 #define VF_MASK_LEVEL (-100.0)
@@ -64,9 +73,9 @@ typedef struct VfAttention {
     const char *why;   /* OTHER: what it is. NULL otherwise */
     VfGraph *graph;
 
-    /* Operands of the products after the head split, before scaling, casts and a swap of the last
-     * two axes; other transposes stay, so k may be [..., d, N_k]. NULL when not identified. Fused
-     * operators: their operands. */
+    /* Operands of the products after the head split, before casts and a swap of the last two axes,
+     * q and k before scaling; other transposes stay, so k may be [..., d, N_k]. NULL when not
+     * identified. Fused operators: their operands. */
     VfValue *q, *k, *v;
     VfNode *score_node;  /* MatMul or Einsum that makes QKᵀ; NULL for φ(K)ᵀV first and fused */
     VfNode *norm_node;   /* never NULL: Softmax (or the last node of one written out), the node that
@@ -85,8 +94,13 @@ typedef struct VfAttention {
     VfNode *scale_node[VF_ATTENTION_TERM_MAX];
     int32_t n_term; /* what is applied between raw scores and logits, in order */
     VfLogitTerm term[VF_ATTENTION_TERM_MAX];
+    int32_t n_shift; /* in order */
+    VfLogitShift shift[VF_ATTENTION_TERM_MAX];
+    const char *why_shift; /* why logits without the shifts are others for softmax, too; or NULL */
     VfMaskKind mask;
     bool has_bias;
+    double gain; /* product of constant factors on the weights behind softmax or function, that of
+                  * the value product too; NaN: not told, or known at run time only */
 
     bool is_cross;  /* queries and keys come from different token sets, or differ in number */
     bool is_window; /* windows are folded into the batch */
@@ -118,6 +132,10 @@ typedef struct VfAttentions {
     VfMiss *miss;
     int32_t n_miss;
 } VfAttentions;
+
+/* Does anything but the value product read the weights, or what leads from them to it? Graph
+ * outputs and shapes only count `with_outputs`. */
+bool vf_attention_shares_weights(const VfAttention *site, bool with_outputs);
 
 /* Find all attention of the model (main graph and subgraphs) in graph order. Linear time but for
  * the neighbourhoods looked at. All memory in `arena`. VF_OK also when nothing is found. */

@@ -6,10 +6,7 @@
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
-/* From here down an added constant removes a key rather than weighs it. */
-static const double mask_level = VF_MASK_LEVEL;
-
-enum { SCALE_WALK_MAX = 24, MASK_VISIT_MAX = 48 };
+enum { SCALE_WALK_MAX = 24 };
 
 static void add_scale(VfAttention *site, VfNode *node, double factor, VfValue *by)
 {
@@ -38,16 +35,16 @@ static void scale_of_operand(VfAttention *site, VfValue *value)
     }
 }
 
-/* The operand before scaling, casts and the swap of the last two axes. */
-static VfValue *bare_operand(VfValue *value)
+/* The operand before casts, the swap of the last two axes and, of queries and keys, scaling. */
+static VfValue *bare_operand(VfValue *value, bool is_scaled)
 {
     for (int32_t i = 0; i < SCALE_WALK_MAX && value != NULL && value->kind == VF_VALUE_RESULT;
          i++) {
         int32_t slot = 0;
         double factor;
         VfNode *node = value->def;
-        if (!vf_is_scale(node, &slot, &factor, NULL) && !vf_is_carrier(node) &&
-            !vf_is_swap_last_two(node))
+        bool is_scale = is_scaled && vf_is_scale(node, &slot, &factor, NULL);
+        if (!is_scale && !vf_is_carrier(node) && !vf_is_swap_last_two(node))
             return value;
         value = vf_node_in(node, slot);
     }
@@ -70,52 +67,17 @@ static double lowest_of_taken(VfValue *value)
     return vf_const_range(vf_skip_movers(value), &low, &high) ? -high : (double)NAN;
 }
 
-/* Is a run-time term built like a mask: Where with a low constant, or Mul by a low number? */
-static bool is_mask_made(const VfValue *value, int32_t *budget)
-{
-    const VfNode *node = value && value->kind == VF_VALUE_RESULT ? value->def : NULL;
-    double low, high;
-    if (node == NULL || --*budget < 0)
-        return false;
-    for (int32_t i = 0; i < node->n_in; i++) {
-        const VfValue *in = vf_node_in(node, i);
-        bool is_weight =
-            node->op == VF_OP_WHERE || node->op == VF_OP_MUL || node->op == VF_OP_SCATTER_ND;
-        if (is_weight && vf_const_range(in, &low, &high) && low <= mask_level)
-            return true;
-    }
-    VfProduct p;
-    if (vf_product_of((VfNode *)node, &p))
-        return false;
-    for (int32_t i = 0; i < node->n_in; i++) {
-        if (is_mask_made(vf_node_in(node, i), budget))
-            return true;
-    }
-    return false;
-}
-
 static void add_term(VfAttention *site, VfNode *node, int32_t slot, VfValue *value, bool is_mask,
                      double lowest)
 {
     if (site->n_term == VF_ATTENTION_TERM_MAX || value == NULL)
         return;
-    int32_t budget = MASK_VISIT_MAX;
-    is_mask = is_mask || lowest <= mask_level || (isnan(lowest) && is_mask_made(value, &budget));
-    site->term[site->n_term++] = (VfLogitTerm){node, slot, value, is_mask, lowest};
+    VfLogitTerm *term = &site->term[site->n_term++];
+    *term = vf_make_term(node, slot, value, is_mask, lowest);
     double low, high;
     bool is_nothing =
         vf_const_range(vf_skip_movers(value), &low, &high) && low == 0.0 && high == 0.0;
-    site->has_bias = site->has_bias || (!is_mask && !is_nothing);
-}
-
-/* One factor per head or row, equal for all keys: a learned temperature. */
-static bool is_temperature(const VfValue *factor, const VfNode *node, int32_t axis)
-{
-    const VfValue *out = vf_node_out(node, 0);
-    if (axis < 0 || out->type.rank < 0)
-        return false;
-    int32_t own = axis - out->type.rank + factor->type.rank;
-    return factor->type.rank >= 0 && (own < 0 || vf_dim_is(factor->type.dims[own], 1));
+    site->has_bias = site->has_bias || (!term->is_mask && !is_nothing);
 }
 
 static void describe_step(VfAttention *site, VfNode *node, int32_t slot, int32_t axis)
@@ -131,7 +93,7 @@ static void describe_step(VfAttention *site, VfNode *node, int32_t slot, int32_t
     switch (node->op) {
     case VF_OP_MUL:
     case VF_OP_DIV:
-        if (other != NULL && is_temperature(other, node, axis))
+        if (other != NULL && vf_is_same_along(other, node, axis))
             add_scale(site, node, (double)NAN, other);
         else
             add_term(site, node, slot, other, false, (double)NAN);
@@ -156,8 +118,10 @@ static void describe_step(VfAttention *site, VfNode *node, int32_t slot, int32_t
 /* Steps from the product towards the logits. */
 static void describe_path(const VfScores *scores, VfAttention *site)
 {
-    for (int32_t i = scores->path.n - 1; i >= 0; i--)
-        describe_step(site, scores->path.node[i], scores->path.slot[i], scores->path.axis[i]);
+    const VfPath *path = &scores->path;
+    for (int32_t i = path->n - 1; i >= 0; i--)
+        if (!vf_describe_shift(path, i, site))
+            describe_step(site, path->node[i], path->slot[i], path->axis[i]);
 }
 
 /* --- cross attention --- */
@@ -207,7 +171,8 @@ static void describe_values(const VfValues *values, VfAttention *site)
     site->value_node = values->node;
     site->probs = values->probs;
     site->out = vf_node_out(values->node, 0);
-    site->v = bare_operand(values->v);
+    site->v = bare_operand(values->v, false);
+    site->gain = vf_gain_of(site);
     if (p->n_in == 0)
         return;
     for (int32_t a = 0; a < p->rank[values->value_in]; a++) {
@@ -225,8 +190,8 @@ VfStatus vf_describe_scores(VfScan *scan, const VfScores *scores, const VfValues
     site->score_node = p->node;
     site->raw_scores = p->out;
     VfValue *query = p->in[scores->query_in], *key = p->in[scores->key_in];
-    site->q = bare_operand(query);
-    site->k = bare_operand(key);
+    site->q = bare_operand(query, true);
+    site->k = bare_operand(key, true);
     scale_of_operand(site, query);
     scale_of_operand(site, key);
     if (p->node->op == VF_OP_MS_FUSED_MATMUL || p->node->op == VF_OP_MS_TRANSPOSE_MATMUL)

@@ -99,10 +99,9 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
     /* flags and integers tell which keys are seen */
     if (vf_const_range(value, &low, &high) && vf_dtype_info(value->type.dtype)->is_float)
         is_mask = low <= VF_MASK_LEVEL;
-    site->term[site->n_term++] = (VfLogitTerm){node, -1, value, is_mask, low};
-    site->has_bias = site->has_bias || !is_mask;
-    if (is_mask)
-        site->mask = vf_value_const(value) ? VF_MASK_CONST : VF_MASK_RUNTIME;
+    VfLogitTerm *term = &site->term[site->n_term++];
+    *term = vf_make_term(node, -1, value, is_mask, low);
+    site->has_bias = site->has_bias || !term->is_mask;
 }
 
 VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
@@ -129,7 +128,8 @@ VfStatus vf_match_fused(VfScan *scan, VfNode *node, VfErr *err)
         site->scale = 1.0 / sqrt((double)site->d.k);
     else
         site->scale = (double)NAN;
-    site->is_causal = vf_fused_is_causal(node);
+    vf_describe_mask(scan, site);
+    site->is_causal = site->is_causal || vf_fused_is_causal(node);
     if (site->is_causal)
         site->mask = VF_MASK_CAUSAL;
     else if (site->mask == VF_MASK_NONE && vf_fused_window(node, window))

@@ -14,7 +14,7 @@ bool vf_term_may_remove(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
     bool is_sum = op == VF_OP_ADD || op == VF_OP_SUB || op == VF_OP_MS_BIAS_SOFTMAX;
-    return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest)));
+    return op != VF_OP_MAX && (term->is_mask || (is_sum && isnan(term->lowest) && !term->is_bias));
 }
 
 bool vf_term_is_taken(const VfLogitTerm *term)
@@ -115,13 +115,34 @@ static bool is_flipped(VfValue *value)
     return flipped;
 }
 
+/* Flags of a fused operator tell which keys are seen. */
+static bool is_condition(const VfLogitTerm *term)
+{
+    bool is_flags = term->slot < 0 && !vf_dtype_info(term->value->type.dtype)->is_float;
+    return is_flags || term->node->op == VF_OP_WHERE;
+}
+
+/* Can the term differ by query? Flags of two axes are those of keys, but for ONNX Attention. */
+static bool has_queries(const VfLogitTerm *term)
+{
+    const VfType *type = &term->value->type;
+    bool is_flags = term->slot < 0 && !vf_dtype_info(type->dtype)->is_float;
+    if (type->rank < 0)
+        return true;
+    if (is_flags && type->rank < 3 && term->node->op != VF_OP_ATTENTION)
+        return false;
+    return type->rank >= 2 && !vf_dim_is(type->dims[type->rank - 2], 1);
+}
+
 static bool is_causal_term(const VfLogitTerm *term)
 {
-    bool is_condition = term->node->op == VF_OP_WHERE;
     const VfTensor *tensor = const_behind_slices(term->value);
+    if (!has_queries(term))
+        return false;
     if (tensor != NULL && tensor->dtype != VF_STRING) {
-        ConstMask mask = {tensor, is_condition, term->slot == 1, vf_term_is_taken(term)};
-        if (is_condition && is_flipped(term->value))
+        bool is_kept_true = term->slot == 1 || term->slot < 0;
+        ConstMask mask = {tensor, is_condition(term), is_kept_true, vf_term_is_taken(term)};
+        if (mask.is_condition && is_flipped(term->value))
             mask.kept_when = !mask.kept_when;
         return is_triangle(&mask);
     }

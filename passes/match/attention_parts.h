@@ -84,6 +84,21 @@ void vf_find_values(const VfScan *scan, VfValue *probs, int32_t axis, VfValues *
  * `values` may be NULL. */
 VfStatus vf_describe_scores(VfScan *scan, const VfScores *scores, const VfValues *values,
                             VfAttention *site, VfErr *err);
+/* What is put on the scores, all but the factors of a product: `is_mask` where the operator says
+ * so. `lowest`: see VfLogitTerm. attention_term.c */
+VfLogitTerm vf_make_term(VfNode *node, int32_t slot, VfValue *value, bool is_mask, double lowest);
+
+/* Step `at` of the way from scores to logits: note it when it is a shift, and why_shift when it
+ * lets one be seen. True: it is a shift. attention_shift.c */
+bool vf_describe_shift(const VfPath *path, int32_t at, VfAttention *site);
+
+/* Is `value`, put on the result of `node` by broadcasting, the same along axis `axis` of that?
+ * attention_shift.c */
+bool vf_is_same_along(const VfValue *value, const VfNode *node, int32_t axis);
+
+/* The constant factors behind norm_node. attention_weights.c */
+double vf_gain_of(const VfAttention *site);
+
 /* The part about heads, windows, grid; axes of the scores. */
 void vf_describe_axes(const VfScan *scan, const VfScores *scores, VfAttention *site);
 /* Take the token grid and prefix of `axis` (may be NULL); false when it has none. */

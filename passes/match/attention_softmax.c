@@ -41,7 +41,9 @@ static bool written_out_of(VfNode *node, Normaliser *norm)
         return false;
     norm->axis = axis[0];
     norm->logits = match.slot[1];
-    if (vf_pattern_match_open(&centred, norm->logits, &inner))
+    if (vf_pattern_match_open(&centred, norm->logits, &inner) &&
+        vf_is_same_along(vf_node_in(norm->logits->def, 1), norm->logits->def,
+                         vf_axis_of(axis[0], norm->logits->type.rank)))
         norm->logits = inner.slot[1];
     return true;
 }
@@ -164,12 +166,11 @@ static VfStatus add_site(VfScan *scan, const Normaliser *norm, const VfScores *s
     site->key_axis = vf_axis_of(norm->axis, norm->logits->type.rank);
     VF_TRY(vf_describe_scores(scan, scores, values, site, err));
     if (norm->bias != NULL && site->n_term < VF_ATTENTION_TERM_MAX) {
-        double low, high;
-        bool is_known = vf_const_range(vf_skip_movers(norm->bias), &low, &high);
-        bool is_mask = is_known && low <= VF_MASK_LEVEL;
-        site->term[site->n_term++] =
-            (VfLogitTerm){norm->node, 0, norm->bias, is_mask, is_known ? low : (double)NAN};
-        site->has_bias = site->has_bias || !is_mask;
+        double low = (double)NAN, high;
+        (void)vf_const_range(vf_skip_movers(norm->bias), &low, &high);
+        VfLogitTerm *term = &site->term[site->n_term++];
+        *term = vf_make_term(norm->node, 0, norm->bias, false, low);
+        site->has_bias = site->has_bias || !term->is_mask;
         vf_describe_mask(scan, site);
     }
     scan->is_taken[values->node->id] = true;

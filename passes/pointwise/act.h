@@ -31,9 +31,14 @@ typedef struct VfMaskGuard {
  * pointwise/mask.c */
 VfValue *vf_act_guard_masks(VfMaskGuard *guard, const VfAct *act, VfValue *logits);
 
-/* What the function is applied to at a site that is not fused: the logits, without a maximum that
- * is subtracted. `*is_cast`: the softmax was computed in a wider dtype; the Casts around it go
- * away. pointwise/softmax.c */
+/* What the function is applied to at a site that is not fused: the logits, without a shift right in
+ * front of the softmax, such as a maximum subtracted. `*is_cast`: the softmax was computed in a
+ * wider dtype; the Casts around it go away. pointwise/softmax.c */
 VfValue *vf_relu_logits(const VfAttention *site, bool *is_cast);
+
+/* Why the site's other shifts, which stand before `logits`, cannot be taken away, or NULL. And:
+ * take them away. pointwise/softmax.c */
+const char *vf_relu_why_not_shifts(const VfAttention *site, const VfValue *logits);
+void vf_relu_drop_shifts(VfRewrite *rw, const VfAttention *site, const VfValue *logits);
 
 #endif

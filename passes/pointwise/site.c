@@ -100,6 +100,7 @@ static const char *rewrite_plain(VfReluSite *work)
 {
     VfArena *arena = work->cx->model->arena;
     VfMaskGuard guard = {work->rw, arena, work->site, NULL};
+    vf_relu_drop_shifts(work->rw, work->site, work->logits);
     work->logits = vf_relu_fold_logits(&work->fold_cx, &work->fold, work->logits);
     VfValue *logits = vf_act_guard_masks(&guard, work->act, work->logits);
     if (guard.why != NULL)

@@ -12,7 +12,7 @@
 #include "passes/match/product.h"
 #include "passes/spa_insert/spa_insert.h"
 
-enum { SLICE_OPSET = 10, STEP_MAX = 16 };
+enum { SLICE_OPSET = 10 };
 
 /* --- fused operators --- */
 
@@ -82,26 +82,6 @@ static bool has_own_logits(const VfAttention *site)
     return true;
 }
 
-/* The numbers that the weights are multiplied by behind the function; NaN: not told. */
-static double factor_behind(const VfValue *from, const VfValue *function)
-{
-    double factor = 1.0, by;
-    for (int32_t i = 0; i < STEP_MAX && from != function; i++) {
-        const VfNode *node = from->kind == VF_VALUE_RESULT ? from->def : NULL;
-        int32_t slot = 0;
-        if (node == NULL)
-            return (double)NAN;
-        if (vf_is_scale(node, &slot, &by, NULL))
-            factor *= by;
-        else if (vf_is_nan_guard(node))
-            slot = 2;
-        else if (!vf_is_mover(node))
-            return (double)NAN;
-        from = vf_node_in(node, slot);
-    }
-    return from == function ? factor : (double)NAN;
-}
-
 /* One number added to all logits last. */
 static double shift_of(const VfAttention *site)
 {
@@ -120,13 +100,12 @@ static const char *why_not_pointwise(VfSpaSite *work)
     if (site->act == NULL || site->logits == NULL || site->probs == NULL)
         return "what its function is applied to was not told";
     bool is_identity = strcmp(site->act, "identity") == 0 && site->norm_node == site->value_node;
-    work->factor = 1.0;
+    work->factor = site->gain;
     work->shift = shift_of(site);
     if (!is_identity) {
         const char *act = vf_pointwise_of(function, &of);
         if (act == NULL || of != site->logits)
             return "what its function is applied to was not told";
-        work->factor = factor_behind(site->probs, function);
     }
     if (!(work->factor > 0.0) || isinf(work->factor) || !vf_dim_is_known(site->n_k))
         return "the factor of its weights, 1/L^alpha, could not be read";

@@ -66,6 +66,16 @@ static void print_scale(Printer *p, const VfAttention *a)
     vf_text_char(&p->text, '\n');
 }
 
+static void print_shifts(Printer *p, const VfAttention *a)
+{
+    for (int32_t i = 0; i < a->n_shift; i++)
+        vf_text_printf(&p->text, "    shift at %s\n", vf_node_label(a->shift[i].node));
+    if (a->why_shift != NULL)
+        vf_text_printf(&p->text, "    %s\n", a->why_shift);
+    if (!(fabs(a->gain - 1.0) <= 0.0))
+        vf_text_printf(&p->text, "    weights times %.4g\n", a->gain);
+}
+
 static void print_flags(Printer *p, const VfAttention *a)
 {
     static const char *const mask[] = {"", " const-mask", " window-mask", " causal-mask",
@@ -100,6 +110,7 @@ static void print_attention(Printer *p, const VfAttention *a)
                    dim(p, a->d_v));
     print_scale(p, a);
     print_terms(p, a);
+    print_shifts(p, a);
     print_flags(p, a);
 }
 

@@ -19,6 +19,7 @@
  *            are refused. P is a table (heads, d, N_k); a file gives it as SLAB keeps it,
  *            (1, N_k, heads d)
  */
+#include <math.h>
 #include <string.h>
 
 #include "passes/grid_option.h"
@@ -94,24 +95,6 @@ static const VfOption option[] = {
 
 /* --- sites --- */
 
-/* The weights are gone afterwards: nobody else may read them. */
-static bool are_weights_shared(const VfAttention *site)
-{
-    const VfValue *value = site->probs;
-    const VfNode *reader = site->value_node;
-    for (int32_t i = 0; i < VF_LINEAR_PATH_MAX && value != NULL; i++) {
-        for (const VfUse *use = value->first_use; use != NULL; use = use->next) {
-            if (use->node != reader)
-                return true;
-        }
-        reader = value->kind == VF_VALUE_RESULT ? value->def : NULL;
-        if (reader == NULL || reader == site->norm_node)
-            return false;
-        value = vf_node_in(reader, 0);
-    }
-    return false;
-}
-
 static const char *why_no_position(VfLinearSite *work)
 {
     if (work->options->key_position == VF_POSITION_OFF)
@@ -136,10 +119,15 @@ static const char *why_not_structure(VfLinearSite *work)
     const char *why = vf_is_fused(site) ? vf_linear_read_fused(work) : vf_linear_read(work);
     if (why != NULL)
         return why;
-    if (are_weights_shared(site))
+    /* the weights are gone afterwards */
+    if (vf_attention_shares_weights(site, true))
         return "its attention weights are read elsewhere too, and this form has none";
     if (!vf_dtype_info(site->out->type.dtype)->is_float)
         return "the dtype of its result is not known";
+    if (isnan(vf_linear_gain(work)))
+        return "its weights are multiplied by a number that is known at run time only";
+    if (site->scale < 0.0)
+        return "its scores are multiplied by a negative number, which relu would not undo";
     return NULL;
 }
 

@@ -79,6 +79,11 @@ double vf_linear_epsilon(const VfLinearSite *work)
     return built_epsilon(work) / (share * share);
 }
 
+double vf_linear_gain(const VfLinearSite *work)
+{
+    return work->site->kind == VF_ATTENTION_SOFTMAX ? work->site->gain : 1.0;
+}
+
 /* Half precision ends at 65504, which sums over many keys pass. φ(Q) and φ(K) times this factor
  * turn them into means; the ratio stays. */
 static VfValue *share_of_keys(const VfLinearSite *work, VfValue *k)
@@ -143,6 +148,10 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
         k = vf_rewrite_binary(rw, VF_OP_MUL, k, share);
     }
     VfValue *out = is_linear ? build_linear(work, q, k, v) : build_quadratic(work, q, k, v);
+    double gain = vf_linear_gain(work);
+    if (fabs(gain - 1.0) > 0.0)
+        out = vf_rewrite_binary(rw, VF_OP_MUL, out,
+                                vf_rewrite_scalar(rw, dtype_of(work), gain, "gain"));
     if (work->options->dwc != VF_DWC_OFF)
         out = vf_rewrite_binary(rw, VF_OP_ADD, out, vf_linear_convolve(work));
     return work->is_fused ? vf_unfuse_join(&work->unfused, out) : vf_linear_restore(work, out);

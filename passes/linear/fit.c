@@ -146,7 +146,7 @@ static void sum_features(Fit *fit)
 /* Softmax attention less the linear part, in place. */
 static void subtract_linear(Fit *fit)
 {
-    double eps = vf_linear_epsilon(fit->work);
+    double eps = vf_linear_epsilon(fit->work), gain = vf_linear_gain(fit->work);
     for (size_t i = 0; i < fit->n_q; i++) {
         double below = eps;
         for (size_t c = 0; c < fit->d; c++)
@@ -154,7 +154,7 @@ static void subtract_linear(Fit *fit)
         for (size_t c = 0; c < fit->d; c++) {
             double phi = fmax(fit->q[i * fit->d + c], 0.0);
             for (size_t e = 0; phi > 0 && e < fit->d_v; e++)
-                fit->out[i * fit->d_v + e] -= phi * fit->features[c * fit->d_v + e] / below;
+                fit->out[i * fit->d_v + e] -= gain * phi * fit->features[c * fit->d_v + e] / below;
         }
     }
 }

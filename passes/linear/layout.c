@@ -209,6 +209,8 @@ const char *vf_linear_read(VfLinearSite *work)
     if (site->value_node == NULL || !vf_product_of(site->value_node, &work->product) ||
         work->product.n_in != 2)
         return "its value product is not one MatMul or Einsum";
+    if (site->value_node->op == VF_OP_GEMM && vf_node_in(site->value_node, 2) != NULL)
+        return "its value product adds something to its result";
     if (!find_path(work))
         return "what lies between its scores and its weights is not understood";
     int32_t probs_in = work->product.in[0] == site->probs ? 0 : 1;

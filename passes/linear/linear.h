@@ -152,6 +152,10 @@ VfValue *vf_linear_add_position(const VfLinearSite *work, VfValue *k);
  * their means, this is about N_k times what stands in the graph; N_k known. linear/build.c */
 double vf_linear_epsilon(const VfLinearSite *work);
 
+/* What the weights of a softmax are multiplied by behind it: the new ones are, too. NaN: not one
+ * number. linear/build.c */
+double vf_linear_gain(const VfLinearSite *work);
+
 /* Are the numbers the cost depends on known? Then: does the linear form cost less than softmax, and
  * the number of tokens from which on it does (queries and keys alike). linear/build.c */
 bool vf_linear_has_sizes(const VfLinearSite *work);

@@ -1,5 +1,7 @@
 /* Masks of the scores as factors 0 and 1 of φ(Q)φ(K)ᵀ, or of φ(K) where all queries see the same
  * keys: a negative number added to features that are never negative would remove nothing. */
+#include <math.h>
+
 #include "passes/linear/linear.h"
 #include "passes/match/facts.h"
 
@@ -11,6 +13,8 @@ enum { WHERE_OPSET = 9 };
 static const char *why_not_term(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
+    if (term->is_bias)
+        return "its mask and a bias known at run time are one sum: what removes a key is not told";
     if (op == VF_OP_MS_BIAS_SOFTMAX)
         return "its mask lies inside BiasSoftmax";
     if (op == VF_OP_SUB && !vf_term_is_taken(term))
@@ -90,10 +94,25 @@ static const char *why_not_causal(const VfLinearSite *work)
                : NULL;
 }
 
+/* Rows in which every key is removed come out as zero. */
+static const char *why_not_guard(const VfLinearSite *work)
+{
+    double number;
+    for (int32_t i = 0; i < work->path.n; i++) {
+        const VfNode *node = work->path.node[i];
+        if (vf_is_nan_guard(node) &&
+            !(vf_scalar_of(vf_node_in(node, 1), &number) && fabs(number) <= 0.0))
+            return "rows without keys are given weights, and this form has none";
+    }
+    return NULL;
+}
+
 const char *vf_linear_find_mask(VfLinearSite *work)
 {
     const VfAttention *site = work->site;
     const char *why = why_not_causal(work);
+    if (why == NULL)
+        why = why_not_guard(work);
     if (why != NULL)
         return why;
     if (site->n_term == VF_ATTENTION_TERM_MAX)

@@ -120,7 +120,7 @@ static const char *why_not_structure(VfLinearSite *work)
     if (why != NULL)
         return why;
     /* the weights are gone afterwards */
-    if (vf_attention_shares_weights(site, true))
+    if (vf_attention_shares_weights(site, VF_ALL_READERS))
         return "its attention weights are read elsewhere too, and this form has none";
     if (!vf_dtype_info(site->out->type.dtype)->is_float)
         return "the dtype of its result is not known";

@@ -5,8 +5,8 @@
  * After      P = gain L^-alpha h(S + shift), h = act
  * Why valid  it is another function: the network has to be trained again. What stays is the graph
  *            around it: scale, biases and masks lie inside h, a removed key keeps weight zero. What
- *            the scores are shifted by for all keys alike, such as their maximum, goes: softmax does
- *            not see it, h would
+ *            the scores are shifted by for all keys alike, such as their maximum, goes: softmax
+ *            does not see it, h would
  * Requires   attention found by match/attention; the rank of the logits
  * Exactness  VF_RETRAINED
  * Source     arXiv 2309.08586, sections 3 and 4

@@ -133,9 +133,13 @@ typedef struct VfAttentions {
     int32_t n_miss;
 } VfAttentions;
 
-/* Does anything but the value product read the weights, or what leads from them to it? Graph
- * outputs and shapes only count `with_outputs`. */
-bool vf_attention_shares_weights(const VfAttention *site, bool with_outputs);
+/* Who else than the value product of a site may read its weights, or what leads from them to it. */
+typedef enum VfWeightReaders {
+    VF_ALL_READERS,  /* anything */
+    VF_OTHER_VALUES  /* what leads to another product with values; not a graph output, say */
+} VfWeightReaders;
+
+bool vf_attention_shares_weights(const VfAttention *site, VfWeightReaders which);
 
 /* Find all attention of the model (main graph and subgraphs) in graph order. Linear time but for
  * the neighbourhoods looked at. All memory in `arena`. VF_OK also when nothing is found. */

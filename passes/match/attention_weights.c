@@ -6,7 +6,7 @@
 #include "passes/ir/attr.h"
 #include "passes/match/facts.h"
 
-enum { STEP_MAX = 24 };
+enum { STEP_MAX = 24, DEPTH_MAX = 6 };
 
 /* Operand of a step behind softmax or function that leads to it; -1: none that is known. */
 static int32_t slot_up(const VfNode *node, double *factor)
@@ -53,23 +53,42 @@ static bool is_guard_of(const VfUse *use, const VfNode *reader)
            vf_value_single_user(vf_node_out(user, 0)) == reader;
 }
 
-static bool is_read_elsewhere(const VfValue *value, const VfNode *reader, bool with_outputs)
+/* Does the use lead to a product, or further down than is looked? Outputs and shapes do not. */
+static bool leads_to_values(const VfUse *use, int32_t depth)
+{
+    VfNode *user = use->node;
+    VfProduct p;
+    if (user->op == VF_OP_RETURN || user->op == VF_OP_SHAPE)
+        return false;
+    bool is_weighing = user->op == VF_OP_MUL && !vf_is_fixed(vf_other_in(user, use->slot));
+    if (depth == 0 || is_weighing || vf_product_of(user, &p))
+        return true;
+    for (int32_t i = 0; i < user->n_out; i++) {
+        const VfValue *out = vf_node_out(user, i);
+        for (const VfUse *next = out != NULL ? out->first_use : NULL; next; next = next->next)
+            if (leads_to_values(next, depth - 1))
+                return true;
+    }
+    return false;
+}
+
+static bool is_read_elsewhere(const VfValue *value, const VfNode *reader, VfWeightReaders which)
 {
     for (const VfUse *use = value->first_use; use != NULL; use = use->next) {
-        bool is_shown = use->node->op == VF_OP_RETURN || use->node->op == VF_OP_SHAPE;
-        if (use->node != reader && !is_guard_of(use, reader) && (with_outputs || !is_shown))
+        bool is_other = use->node != reader && !is_guard_of(use, reader);
+        if (is_other && (which == VF_ALL_READERS || leads_to_values(use, DEPTH_MAX)))
             return true;
     }
     return false;
 }
 
-bool vf_attention_shares_weights(const VfAttention *site, bool with_outputs)
+bool vf_attention_shares_weights(const VfAttention *site, VfWeightReaders which)
 {
     const VfValue *value = site->probs, *first = vf_node_out(site->norm_node, 0);
     const VfNode *reader = site->value_node;
     double factor;
     for (int32_t i = 0; i < STEP_MAX && value != NULL; i++) {
-        if (is_read_elsewhere(value, reader, with_outputs))
+        if (is_read_elsewhere(value, reader, which))
             return true;
         reader = value->kind == VF_VALUE_RESULT ? value->def : NULL;
         if (value == first || reader == NULL || reader == site->norm_node)

@@ -93,7 +93,23 @@ static double shift_of(const VfAttention *site)
     return 0.0;
 }
 
-static const char *why_not_pointwise(VfSpaSite *work)
+/* A factor 1/L^alpha may have gone into the layers around, and a kernel beside it would be that
+ * much too small. */
+static const char *why_not_size(const VfSpaPlan *plan, const VfAttention *site)
+{
+    const VfSpaOptions *options = plan->options;
+    bool is_small = options->kernel < VF_SPA_KERNEL_COUNT || fabs(options->alpha) > 0.0 ||
+                    (options->kernel == VF_SPA_SHAPED && fabs(options->center) > 0.0);
+    bool is_bare = fabs(site->alpha) <= 0.0 && fabs(site->gain - 1.0) <= 0.0 &&
+                   (site->norm_node == site->value_node ||
+                    site->probs == vf_node_out(site->norm_node, 0));
+    return is_small && is_bare && !vf_dim_is(site->n_k, 1)
+               ? "its weights have no factor 1/L^alpha: where that lies in the layers around them "
+                 "(fold-scale of softmax-to-relu), what is put beside them would be too small"
+               : NULL;
+}
+
+static const char *why_not_pointwise(const VfSpaPlan *plan, VfSpaSite *work)
 {
     const VfAttention *site = work->site;
     VfValue *function = vf_node_out(site->norm_node, 0), *of = NULL;
@@ -109,7 +125,7 @@ static const char *why_not_pointwise(VfSpaSite *work)
     }
     if (!(work->factor > 0.0) || isinf(work->factor) || !vf_dim_is_known(site->n_k))
         return "the factor of its weights, 1/L^alpha, could not be read";
-    return NULL;
+    return why_not_size(plan, site);
 }
 
 static const char *why_not_plain(const VfAttention *site)
@@ -147,6 +163,14 @@ static const char *why_not_tokens(const VfSpaPlan *plan, const VfAttention *site
                : NULL;
 }
 
+/* Is something put on the result of the value product, besides what is put on its weights? */
+static bool changes_result(const VfSpaPlan *plan, const VfAttention *site)
+{
+    bool is_kernel = plan->options->kernel < VF_SPA_KERNEL_COUNT;
+    return !is_kernel || site->kind != VF_ATTENTION_POINTWISE ||
+           plan->options->form == VF_SPA_SPLIT;
+}
+
 static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
 {
     const VfAttention *site = work->site;
@@ -168,7 +192,9 @@ static const char *why_not(const VfSpaPlan *plan, VfSpaSite *work)
         return why;
     if (is_kernel && (why = why_not_plain(site)) != NULL)
         return why;
-    return site->kind == VF_ATTENTION_POINTWISE ? why_not_pointwise(work) : NULL;
+    if (changes_result(plan, site) && vf_attention_shares_weights(site, VF_OTHER_VALUES))
+        return "its weights meet other values, too: what is put on one result would miss the other";
+    return site->kind == VF_ATTENTION_POINTWISE ? why_not_pointwise(plan, work) : NULL;
 }
 
 void vf_spa_look_at(const VfSpaPlan *plan, VfSpaSite *work)

@@ -27,18 +27,24 @@ static VfValue *flags_of(const VfAttention *site)
     return x != NULL && x->type.dtype == VF_BOOL ? x : NULL;
 }
 
-/* Run-time numbers may be a mask. */
-static bool may_hold_mask(const VfValue *added)
+/* Run-time numbers may be a mask, unless they are made like a bias. */
+static bool may_hold_mask(const VfAttention *site)
 {
+    const VfValue *added = added_of(site);
     double low, high;
-    return added != NULL && (!vf_const_range(added, &low, &high) || !(low > mask_level));
+    if (added == NULL || vf_const_range(added, &low, &high))
+        return added != NULL && !(low > mask_level);
+    for (int32_t i = 0; i < site->n_term; i++)
+        if (site->term[i].value == added)
+            return site->term[i].is_mask || !site->term[i].is_bias;
+    return true;
 }
 
 bool vf_unfuse_may_remove(const VfAttention *site)
 {
     const VfNode *node = site->norm_node;
     int64_t window[2];
-    return may_hold_mask(added_of(site)) || flags_of(site) != NULL || vf_fused_is_causal(node) ||
+    return may_hold_mask(site) || flags_of(site) != NULL || vf_fused_is_causal(node) ||
            vf_unfuse_seen_form(node) != VF_SEEN_NONE || vf_fused_window(node, window);
 }
 
@@ -52,7 +58,7 @@ bool vf_unfuse_removes_by_key(const VfAttention *site)
     const VfNode *node = site->norm_node;
     const VfValue *added = added_of(site);
     int64_t window[2];
-    return (!may_hold_mask(added) || is_row(added)) && is_row(flags_of(site)) &&
+    return (!may_hold_mask(site) || is_row(added)) && is_row(flags_of(site)) &&
            !vf_fused_is_causal(node) && vf_unfuse_seen_form(node) != VF_SEEN_PAIRS &&
            !vf_fused_window(node, window);
 }
@@ -188,7 +194,7 @@ VfValue *vf_unfuse_kept(VfUnfused *x, VfValue *scores)
 {
     VfValue *added = added_of(x->site);
     build_kept(x, scores);
-    VfValue *all = may_hold_mask(added) ? kept_by_added(x->rw, added) : NULL;
+    VfValue *all = may_hold_mask(x->site) ? kept_by_added(x->rw, added) : NULL;
     for (int32_t i = 0; i < x->n_kept; i++)
         all = all == NULL ? x->kept[i] : vf_rewrite_binary(x->rw, VF_OP_AND, all, x->kept[i]);
     return all;
@@ -212,9 +218,9 @@ VfValue *vf_unfuse_logits(VfUnfused *x, VfValue *scores, VfMaskNeed need)
     build_kept(x, scores);
     if (added != NULL)
         logits = vf_rewrite_binary(rw, VF_OP_ADD, logits, added);
-    if (may_hold_mask(added) && need == VF_MASK_NEEDS_FINITE)
+    if (may_hold_mask(x->site) && need == VF_MASK_NEEDS_FINITE)
         logits = vf_rewrite_clip(rw, logits, finite_mask, (double)INFINITY);
-    if (may_hold_mask(added) && need == VF_MASK_NEEDS_ZERO)
+    if (may_hold_mask(x->site) && need == VF_MASK_NEEDS_ZERO)
         logits = remove_keys(x, need, kept_by_added(rw, added), logits);
     for (int32_t i = 0; i < x->n_kept; i++)
         logits = remove_keys(x, need, x->kept[i], logits);

@@ -157,6 +157,18 @@ static VfValue *build(VfLinearSite *work, bool is_linear)
     return work->is_fused ? vf_unfuse_join(&work->unfused, out) : vf_linear_restore(work, out);
 }
 
+/* Are numbers known at run time only taken for a mask? They may be a bias. */
+static bool is_mask_guessed(const VfAttention *site)
+{
+    for (int32_t i = 0; i < site->n_term; i++) {
+        const VfLogitTerm *term = &site->term[i];
+        bool is_added = term->slot < 0 && isnan(term->lowest) && !term->is_bias;
+        if (!term->is_mask && (is_added || vf_term_may_remove(term)))
+            return true;
+    }
+    return false;
+}
+
 static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
 {
     static const char *const dwc_name[] = {"off", "zero", "identity", "npz", "lsq"};
@@ -169,6 +181,8 @@ static VfStatus note(const VfLinearSite *work, bool is_linear, VfErr *err)
     if (work->mask != VF_LINEAR_MASK_NONE)
         vf_text_printf(&text, ", %s multiplied",
                        work->mask == VF_LINEAR_MASK_KEYS ? "mask of keys" : "mask");
+    if (work->mask != VF_LINEAR_MASK_NONE && is_mask_guessed(work->site))
+        vf_text_printf(&text, " (run-time numbers of -100 and lower taken for one)");
     if (work->options->key_position != VF_POSITION_OFF)
         vf_text_printf(&text, ", key position%s", work->position != NULL ? " given" : "");
     vf_text_printf(&text, ", dwc %s", dwc_name[work->options->dwc]);

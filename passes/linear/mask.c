@@ -13,8 +13,6 @@ enum { WHERE_OPSET = 9 };
 static const char *why_not_term(const VfLogitTerm *term)
 {
     VfOp op = term->node->op;
-    if (term->is_bias)
-        return "its mask and a bias known at run time are one sum: what removes a key is not told";
     if (op == VF_OP_MS_BIAS_SOFTMAX)
         return "its mask lies inside BiasSoftmax";
     if (op == VF_OP_SUB && !vf_term_is_taken(term))
@@ -81,6 +79,16 @@ static const char *why_not_terms(const VfLinearSite *work)
     return NULL;
 }
 
+/* A mask from its bias cannot be told where one sum is made of both at run time. */
+static const char *why_not_sum(const VfAttention *site)
+{
+    for (int32_t i = 0; i < site->n_term; i++)
+        if (site->term[i].is_bias && vf_term_may_remove(&site->term[i]))
+            return "its mask and a bias known at run time are one sum: what removes a key is not "
+                   "told";
+    return NULL;
+}
+
 /* Two products cannot leave out later keys; where the scores are made a mask can. */
 static const char *why_not_causal(const VfLinearSite *work)
 {
@@ -117,6 +125,9 @@ const char *vf_linear_find_mask(VfLinearSite *work)
         return why;
     if (site->n_term == VF_ATTENTION_TERM_MAX)
         return "too many terms are added to the scores to keep masks apart";
+    why = why_not_sum(site);
+    if (why != NULL)
+        return why;
     work->mask = form_of(work);
     if (work->mask == VF_LINEAR_MASK_PAIRS && work->options->order == VF_ORDER_LINEAR)
         return "a mask of queries and keys can only be multiplied in the quadratic form";

@@ -96,11 +96,12 @@ static void add_operand(VfAttention *site, VfNode *node, int8_t slot, bool is_ma
     double low = (double)NAN, high;
     if (value == NULL)
         return;
-    /* flags and integers tell which keys are seen */
-    if (vf_const_range(value, &low, &high) && vf_dtype_info(value->type.dtype)->is_float)
-        is_mask = low <= VF_MASK_LEVEL;
+    /* flags and integers tell which keys are seen, numbers by what they are or how they are made */
+    bool is_float = vf_dtype_info(value->type.dtype)->is_float;
+    bool is_const = vf_const_range(value, &low, &high);
     VfLogitTerm *term = &site->term[site->n_term++];
-    *term = vf_make_term(node, -1, value, is_mask, low);
+    *term = vf_make_term(node, -1, value, is_mask && !is_float, low);
+    term->is_mask = term->is_mask || (is_mask && !is_const && !term->is_bias);
     site->has_bias = site->has_bias || !term->is_mask;
 }
 

@@ -12,9 +12,9 @@
  * Exactness  VF_RETRAINED
  * Source     He et al., ICLR 2023 (arXiv 2302.10322); shaped: arXiv 2311.01906; spec of the
  *            conversion passes, sections 4.1 to 4.9
- * Limits     weights that meet two sets of values are refused where more than logits changes, and
- *            weights of a function without their factor 1/L^alpha, for the layers around may hold it;
- *            cross and linear attention are refused; subgraphs are left alone; masked rows are
+ * Limits     cross and linear attention are refused; so are weights that meet two sets of values
+ *            where more than logits changes, and weights of a function without their factor
+ *            1/L^alpha, which may lie elsewhere. Subgraphs are left alone; masked rows are
  *            renormalised, so that the kernel is exact only where nothing but a causal mask is.
  *            Layers are counted among the selected sites that can be changed, over equal tokens
  */

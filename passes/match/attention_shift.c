@@ -55,6 +55,17 @@ static bool is_made_of_scores(Search *search, const VfValue *value)
     return node->n_in > 0;
 }
 
+/* Does the node leave the shape of the scores as it is? */
+static bool keeps_shape(const VfNode *node, int32_t slot)
+{
+    const VfType *from = &vf_node_in(node, slot)->type, *to = &vf_node_out(node, 0)->type;
+    bool is_same = from->rank == to->rank;
+    for (int32_t a = 0; is_same && a < to->rank; a++)
+        is_same = !vf_dim_is_known(from->dims[a]) || !vf_dim_is_known(to->dims[a]) ||
+                  from->dims[a].k == to->dims[a].k;
+    return is_same;
+}
+
 static bool is_shift(const VfPath *path, int32_t at, const VfAttention *site)
 {
     const VfNode *node = path->node[at];
@@ -62,8 +73,9 @@ static bool is_shift(const VfPath *path, int32_t at, const VfAttention *site)
     const VfValue *other = vf_other_in(node, slot);
     bool is_sum = node->op == VF_OP_ADD || (node->op == VF_OP_SUB && slot == 0);
     Search search = {path, at, VISIT_MAX, site, false};
-    return is_sum && other != NULL && vf_is_same_along(other, node, path->axis[at]) &&
-           is_made_of_scores(&search, other) && search.is_met;
+    return is_sum && other != NULL && keeps_shape(node, slot) &&
+           vf_is_same_along(other, node, path->axis[at]) && is_made_of_scores(&search, other) &&
+           search.is_met;
 }
 
 /* A bound of Clip: an operand or, before opset 11, an attribute. `open` where it has none. */

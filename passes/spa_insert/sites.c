@@ -281,8 +281,8 @@ VfStatus vf_spa_group_sites(VfSpaPlan *plan, VfErr *err)
     for (int32_t i = 0; i < plan->n_site; i++) {
         VfSpaSite *work = &plan->site[i];
         const VfGraph *main = plan->cx->model->graph;
-        bool is_inside = work->site->graph != main || work->site->value_node->graph != main;
-        if (work->why == NULL && is_inside)
+        if (work->why == NULL &&
+            (work->site->graph != main || work->site->value_node->graph != main))
             work->why = "it lies in a subgraph, whose depth is not told";
         if (work->why == NULL)
             VF_TRY(join_group(plan, work, err));

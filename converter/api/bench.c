@@ -138,6 +138,10 @@ static VfStatus open_side(VfBench *bench, size_t k, const VitfoldBenchModel *giv
     VfPool *lent = k > 0 ? bench->side[0].session.pool : NULL;
     VF_TRY(vf_session_open_on(lent, given->model, given->in, &given->run, &side->session, err));
     bench->n_side++;
+    if (side->session.n_segment > 0)
+        return vf_fail(err, VF_UNSUPPORTED, "'%s' runs in %d segments, for shapes in it depend on "
+                       "data: bench measures models that run as one", given->model->path,
+                       side->session.n_segment + 1);
     return VF_OK;
 }
 

@@ -226,7 +226,11 @@ static VfStatus run_range(const Measurement *m, int64_t begin, int64_t end, VfEr
     int64_t n = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     VF_TRY(take_pieces(m, begin, n, &in, err));
     VF_TRY(vf_session_open_keeping(&handle, &in, NULL, m->n, m->value, &session, err));
-    VfStatus status = run_pieces(m, &session, &in, begin, end, err);
+    bool is_one = end - begin <= n;
+    VfStatus status = is_one || !vf_session_depends(&session)
+                          ? run_pieces(m, &session, &in, begin, end, err)
+                          : vf_fail(err, VF_UNSUPPORTED, "shapes in the model depend on data: only "
+                                    "as many samples as it takes in one run can be measured");
     vf_session_close(&session);
     return status;
 }

@@ -3,6 +3,9 @@
 static VfStatus take_saved(const VfSession *session, VitfoldData *out, VfErr *err)
 {
     const VfPlan *plan = session->plan;
+    for (size_t i = 0; i < session->n_saved; i++)
+        if (vf_data_find(out, session->saved[i].name) == NULL)
+            VF_TRY(vf_data_copy(out, session->saved[i].name, &session->saved[i].array, err));
     for (int32_t i = 0; i < plan->n_saved; i++) {
         const VfPlanTensor *tensor = &plan->saved[i];
         VfArray array;

@@ -113,20 +113,28 @@ static VfStatus run_batch(Scoring *cx, VfSession *session, size_t first, size_t 
     return keep_scores(cx, &batch, session->plan->output[output].name, first, n, err);
 }
 
+/* The session is opened when the first batch is there, and anew for each if it depends on what is in
+ * a batch. */
+static VfStatus run_next(Scoring *cx, VitfoldData *in, VfSession *session, size_t first, size_t n,
+                         VfErr *err)
+{
+    VF_TRY(fill_batch(cx, first, n, (char *)(uintptr_t)in->array[0].array.data, err));
+    if (session->plan != NULL && vf_session_depends(session))
+        vf_session_close(session);
+    if (session->plan == NULL)
+        VF_TRY(vf_session_open(cx->model, in, &cx->options->run, session, err));
+    return run_batch(cx, session, first, n, err);
+}
+
 static VfStatus run_session(Scoring *cx, VitfoldData *in, size_t begin, size_t end, VfErr *err)
 {
-    VfSession session;
+    VfSession session = {0};
     size_t step = cx->scores->batch;
-    VF_TRY(vf_session_open(cx->model, in, &cx->options->run, &session, err));
-    char *buffer = (char *)(uintptr_t)in->array[0].array.data;
     VfStatus status = VF_OK;
-    for (size_t first = begin; first < end && status == VF_OK; first += step) {
-        size_t n = step < end - first ? step : end - first;
-        status = fill_batch(cx, first, n, buffer, err);
-        if (status == VF_OK)
-            status = run_batch(cx, &session, first, n, err);
-    }
-    vf_session_close(&session);
+    for (size_t first = begin; first < end && status == VF_OK; first += step)
+        status = run_next(cx, in, &session, first, step < end - first ? step : end - first, err);
+    if (session.plan != NULL)
+        vf_session_close(&session);
     return status;
 }
 

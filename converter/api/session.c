@@ -1,5 +1,6 @@
 #include "converter/api/session.h"
 
+#include "converter/api/segment.h"
 #include "runtime/exec/pool.h"
 
 enum {
@@ -22,12 +23,12 @@ static VfStatus check_names(const VfGraph *graph, const VitfoldData *in, VfArena
     return VF_OK;
 }
 
-/* A tensor of numbers; its contents if it is small. */
-static VfStatus bind_array(const VfArray *array, bool with_values, VfArena *arena,
-                           VfBinding *binding, VfErr *err)
+/* A tensor of numbers; its contents if it has no more than `most` elements. */
+static VfStatus bind_array(const VfArray *array, size_t most, VfArena *arena, VfBinding *binding,
+                           VfErr *err)
 {
     *binding = (VfBinding){.dtype = array->dtype, .rank = array->rank, .dims = array->dims};
-    if (!with_values || array->count > MAX_VALUE_COUNT)
+    if (array->count > most)
         return VF_OK;
     VfTensor *value = VF_NEW(arena, VfTensor);
     VF_TRY_ALLOC(value, err);
@@ -37,7 +38,7 @@ static VfStatus bind_array(const VfArray *array, bool with_values, VfArena *aren
     return VF_OK;
 }
 
-static VfStatus bind_value(const VfFileValue *value, bool with_values, VfArena *arena,
+static VfStatus bind_value(const VfFileValue *value, size_t most, VfArena *arena,
                            VfBinding *binding, VfErr *err)
 {
     const VfTensor *t = value->tensor;
@@ -47,7 +48,7 @@ static VfStatus bind_value(const VfFileValue *value, bool with_values, VfArena *
     }
     if (value->kind == VF_FILE_TENSOR) {
         VfArray array = {t->dtype, t->rank, t->dims, t->count, t->bytes, t->data};
-        return bind_array(&array, with_values, arena, binding, err);
+        return bind_array(&array, most, arena, binding, err);
     }
     VfBinding *item = VF_NEW_ARRAY(arena, VfBinding, value->n_item);
     VF_TRY_ALLOC(item, err);
@@ -55,30 +56,33 @@ static VfStatus bind_value(const VfFileValue *value, bool with_values, VfArena *
                                                                : VF_BINDING_SEQUENCE,
                            .n_item = (int32_t)value->n_item, .item = item};
     for (size_t i = 0; i < value->n_item; i++)
-        VF_TRY(bind_value(&value->item[i], with_values, arena, &item[i], err));
+        VF_TRY(bind_value(&value->item[i], most, arena, &item[i], err));
     return VF_OK;
 }
 
-static VfStatus bind(const VfValue *input, const VitfoldData *in, bool with_values, VfArena *arena,
+static VfStatus bind(const VfValue *input, const VitfoldData *in, size_t most, VfArena *arena,
                      VfBinding *binding, VfErr *err)
 {
     const VfFileValue *value = vf_data_find_value(in, input->name);
     if (value != NULL)
-        VF_TRY(bind_value(value, with_values, arena, binding, err));
+        VF_TRY(bind_value(value, most, arena, binding, err));
     else
-        VF_TRY(bind_array(vf_data_find(in, input->name), with_values, arena, binding, err));
+        VF_TRY(bind_array(vf_data_find(in, input->name), most, arena, binding, err));
     binding->name = input->name;
     return VF_OK;
 }
 
-static VfStatus bind_all(const VfGraph *graph, const VitfoldData *in, bool with_values,
-                         VfArena *arena, VfBinding *binding, int32_t *n, VfErr *err)
+/* Contents of inputs are bound up to `most` elements, of those that `is_known` says all. */
+static VfStatus bind_all(const VfGraph *graph, const VitfoldData *in, size_t most,
+                         const bool *is_known, VfArena *arena, VfBinding *binding, int32_t *n,
+                         VfErr *err)
 {
     *n = 0;
     for (int32_t i = 0; i < graph->n_input; i++) {
         const VfValue *input = graph->input[i];
+        bool is_whole = is_known != NULL && is_known[input->id];
         if (vf_data_find(in, input->name) != NULL)
-            VF_TRY(bind(input, in, with_values, arena, &binding[(*n)++], err));
+            VF_TRY(bind(input, in, is_whole ? SIZE_MAX : most, arena, &binding[(*n)++], err));
         else if (vf_is_required_input(input))
             return vf_fail(err, VF_USAGE, "no data for input '%s'", vf_value_label(input));
     }
@@ -92,45 +96,52 @@ static void log_unsupported(const VitfoldModel *model, const VfUnsupported *unsu
         vf_log(&model->log, VF_LOG_ERROR, "%s", unsupported->text[i]);
 }
 
-/* What a plan is made of, and where it goes. */
-typedef struct Lowering {
-    const VitfoldModel *model;
-    const VitfoldData *in;
-    const VfLowerOptions *options;
-    VfArena *arena;
-    VfPlan **plan;
-} Lowering;
-
-static VfStatus lower(const Lowering *cx, bool with_values, bool is_last, VfErr *err)
+static VfStatus lower(const VitfoldModel *model, const VitfoldData *in,
+                      const VfLowerOptions *options, size_t most, const bool *is_known,
+                      VfArena *arena, VfPlan **plan, VfUnsupported *unsupported, VfErr *err)
 {
-    const VfGraph *graph = cx->model->ir->graph;
-    VfBinding *binding = VF_NEW_ARRAY(cx->arena, VfBinding, (size_t)graph->n_input);
-    VfUnsupported unsupported = {0};
+    const VfGraph *graph = model->ir->graph;
+    VfBinding *binding = VF_NEW_ARRAY(arena, VfBinding, (size_t)graph->n_input);
     int32_t n;
+    *unsupported = (VfUnsupported){0};
     VF_TRY_ALLOC(binding, err);
-    VF_TRY(bind_all(graph, cx->in, with_values, cx->arena, binding, &n, err));
-    VfStatus status = vf_lower(cx->model->ir, n, binding, cx->options, cx->arena, cx->plan,
-                               &unsupported, err);
-    if (status == VF_UNSUPPORTED && is_last)
-        log_unsupported(cx->model, &unsupported);
-    return status;
+    VF_TRY(bind_all(graph, in, most, is_known, arena, binding, &n, err));
+    return vf_lower(model->ir, n, binding, options, arena, plan, unsupported, err);
 }
 
 VfStatus vf_session_plan(const VitfoldModel *model, const VitfoldData *in,
                          const VfLowerOptions *options, VfArena *arena, VfPlan **plan, VfErr *err)
 {
-    Lowering cx = {model, in, options, arena, plan};
-    return lower(&cx, false, true, err);
+    VfUnsupported unsupported;
+    VfStatus status = lower(model, in, options, 0, NULL, arena, plan, &unsupported, err);
+    if (status == VF_UNSUPPORTED)
+        log_unsupported(model, &unsupported);
+    return status;
 }
 
-/* Values of small inputs are given to the plan only when it cannot be made without them: what
- * depends on them is computed once, by the plan. */
+VfStatus vf_session_lower(const VitfoldModel *model, const VitfoldData *in,
+                          const VfLowerOptions *options, const bool *is_known, VfSession *session,
+                          VfUnsupported *unsupported, VfErr *err)
+{
+    VfLowerOptions own = *options;
+    own.n_given = session->n_given;
+    own.given = session->given;
+    return lower(model, in, &own, MAX_VALUE_COUNT, is_known, session->arena, &session->plan,
+                 unsupported, err);
+}
+
+/* As a whole, else in segments. */
 static VfStatus lower_session(const VitfoldModel *model, const VitfoldData *in,
                               const VfLowerOptions *options, VfSession *session, VfErr *err)
 {
-    Lowering cx = {model, in, options, session->arena, &session->plan};
-    VfStatus status = lower(&cx, false, false, err);
-    return status == VF_UNSUPPORTED ? lower(&cx, true, true, err) : status;
+    VfUnsupported unsupported;
+    VfStatus status = vf_session_lower(model, in, options, NULL, session, &unsupported, err);
+    if (status == VF_UNSUPPORTED)
+        status = vf_segments_lower(model, in, options, unsupported.first, session, &unsupported,
+                                   err);
+    if (status == VF_UNSUPPORTED)
+        log_unsupported(model, &unsupported);
+    return status;
 }
 
 static int32_t thread_count(int wanted)
@@ -157,7 +168,7 @@ static VfStatus place_value(VfSession *session, const VfFileValue *value, int32_
     return VF_OK;
 }
 
-/* The plan's inputs are the tensors of the graph's inputs, in order. */
+/* The plan's inputs are the tensors of the graph's inputs, in order, then those given. */
 static VfStatus place_inputs(VfSession *session, const VfGraph *graph, const VitfoldData *in,
                              VfErr *err)
 {
@@ -170,6 +181,10 @@ static VfStatus place_inputs(VfSession *session, const VfGraph *graph, const Vit
             VF_TRY(place_value(session, value, &n, err));
         else if (array != NULL)
             VF_TRY(place_input(session, array->data, array->bytes, &n, err));
+    }
+    for (int32_t i = 0; i < session->n_given; i++) {
+        const VfTensor *tensor = session->given[i].tensor;
+        VF_TRY(place_input(session, tensor->data, tensor->bytes, &n, err));
     }
     return n == session->plan->n_input
                ? VF_OK
@@ -191,6 +206,13 @@ static VfStatus place_tensors(VfSession *session, const VfGraph *graph, const Vi
     return place_inputs(session, graph, in, err);
 }
 
+VfStatus vf_session_ready(VfSession *session, const VfGraph *graph, const VitfoldData *in,
+                          VfErr *err)
+{
+    VF_TRY(place_tensors(session, graph, in, err));
+    return vf_run_new(session->plan, session->pool, &session->run, err);
+}
+
 static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
                              const VfLowerOptions *lowering, int n_thread, VfSession *session,
                              VfErr *err)
@@ -198,13 +220,12 @@ static VfStatus open_session(const VitfoldModel *model, const VitfoldData *in,
     session->arena = vf_arena_new();
     VF_TRY_ALLOC(session->arena, err);
     VF_TRY(check_names(model->ir->graph, in, session->arena, err));
-    VF_TRY(lower_session(model, in, lowering, session, err));
-    VF_TRY(place_tensors(session, model->ir->graph, in, err));
     if (!session->is_pool_lent)
         session->pool = vf_pool_new(thread_count(n_thread));
     if (session->pool == NULL)
         return vf_fail(err, VF_NO_MEMORY, "cannot start %d threads", thread_count(n_thread));
-    return vf_run_new(session->plan, session->pool, &session->run, err);
+    VF_TRY(lower_session(model, in, lowering, session, err));
+    return vf_session_ready(session, model->ir->graph, in, err);
 }
 
 /* The session is empty, or holds the pool that it is lent. */

@@ -114,6 +114,7 @@ typedef struct VfLower {
     VfArena *report_arena; /* of the texts below */
     const char **unsupported;
     size_t n_unsupported, cap_unsupported;
+    const VfNode *first_unsupported; /* of the main graph */
 } VfLower;
 
 /* One node being lowered. Its attributes are resolved: none refers to a function's. */
@@ -206,6 +207,8 @@ VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr
 bool vf_low_is_kept(const VfLower *cx, const VfValue *value);
 /* Lower the nodes of a graph whose inputs and outer values are in cx->env. */
 VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err);
+/* Of the main graph, those that the options say. */
+VfStatus vf_low_walk_main(VfLower *cx, VfErr *err);
 /* Lower one node whose operands are given; fills `out` (n_out entries). */
 VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out,
                      VfErr *err);

@@ -62,6 +62,20 @@ static VfStatus check_binding(const VfModel *model, const VfValue *input, const 
     return vf_fail(err, VF_USAGE, "%s", bytes.data);
 }
 
+/* The plan's next input is `value`. */
+static VfStatus add_input(VfLower *cx, VfBytes name, VfLowValue *value, VfErr *err)
+{
+    value->name = name;
+    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->input, &cx->cap_input, cx->n_input + 1,
+                         sizeof *cx->input, err));
+    cx->input[cx->n_input] =
+        (VfPlanTensor){.name = name, .dtype = value->dtype, .rank = value->rank,
+                       .dims = value->dims, .bytes = vf_dtype_bytes(value->dtype, value->count),
+                       .ref = {VF_SPACE_INPUT, (int32_t)cx->n_input, 0}};
+    cx->n_input++;
+    return VF_OK;
+}
+
 static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
                             VfErr *err)
 {
@@ -75,15 +89,7 @@ static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, VfLow
     VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, value, err));
     if (cx->use_values)
         (*value)->known = b->value;
-    (*value)->name = name;
-    VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->input, &cx->cap_input, cx->n_input + 1,
-                         sizeof *cx->input, err));
-    cx->input[cx->n_input] =
-        (VfPlanTensor){.name = name, .dtype = b->dtype, .rank = b->rank, .dims = (*value)->dims,
-                       .bytes = vf_dtype_bytes(b->dtype, (*value)->count),
-                       .ref = {VF_SPACE_INPUT, (int32_t)cx->n_input, 0}};
-    cx->n_input++;
-    return VF_OK;
+    return add_input(cx, name, *value, err);
 }
 
 static VfStatus bind_value(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
@@ -143,6 +149,16 @@ static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, Vf
     return VF_OK;
 }
 
+static VfStatus bind_given(VfLower *cx, const VfGiven *given, VfErr *err)
+{
+    const VfTensor *t = given->tensor;
+    VfLowValue **value = &cx->env[given->value->id];
+    VF_TRY(vf_low_input(cx, t->dtype, t->rank, t->dims, value, err));
+    if (given->is_known)
+        (*value)->known = t;
+    return add_input(cx, given->value->name, *value, err);
+}
+
 /* --- outputs --- */
 
 /* The whole of a buffer that no other output has: the caller's memory can take its place. */
@@ -154,13 +170,19 @@ static bool can_be_output(const VfLower *cx, const VfLowValue *value)
     return b->space == VF_SPACE_ARENA && b->bytes == vf_dtype_bytes(value->dtype, value->count);
 }
 
+/* How many outputs of the graph the plan has: all or none. */
+static int32_t own_outputs(const VfLower *cx)
+{
+    return cx->options.end != NULL ? 0 : cx->model->graph->ret->n_in;
+}
+
 /* One of the outputs: those of the graph, then those kept. */
 static const VfValue *output_value(const VfLower *cx, int32_t index, VfBytes *name)
 {
     const VfGraph *graph = cx->model->graph;
-    bool is_own = index < graph->ret->n_in;
-    const VfValue *value = is_own ? vf_node_in(graph->ret, index)
-                                  : cx->options.keep[index - graph->ret->n_in];
+    int32_t n_own = own_outputs(cx);
+    bool is_own = index < n_own;
+    const VfValue *value = is_own ? vf_node_in(graph->ret, index) : cx->options.keep[index - n_own];
     *name = is_own ? graph->output_name[index] : value->name;
     return value;
 }
@@ -247,7 +269,7 @@ static VfStatus bind_output(VfLower *cx, VfPlan *plan, int32_t index, VfErr *err
 
 static VfStatus bind_outputs(VfLower *cx, VfPlan *plan, VfErr *err)
 {
-    if (__builtin_add_overflow(cx->model->graph->ret->n_in, cx->options.n_keep, &plan->n_result))
+    if (__builtin_add_overflow(own_outputs(cx), cx->options.n_keep, &plan->n_result))
         return vf_fail(err, VF_UNSUPPORTED, "too many outputs");
     plan->result = VF_NEW_ARRAY(cx->arena, VfPlanResult, (size_t)plan->n_result + 1);
     VF_TRY_ALLOC(plan->result, err);
@@ -281,7 +303,9 @@ static VfStatus lower(VfLower *cx, int32_t n_binding, const VfBinding *binding, 
     if (cx->symbols == NULL || cx->env == NULL || cx->is_done == NULL)
         return vf_no_memory(err);
     VF_TRY(bind_inputs(cx, n_binding, binding, err));
-    VF_TRY(vf_low_walk(cx, cx->model->graph, err));
+    for (int32_t i = 0; i < cx->options.n_given; i++)
+        VF_TRY(bind_given(cx, &cx->options.given[i], err));
+    VF_TRY(vf_low_walk_main(cx, err));
     VF_TRY(bind_outputs(cx, plan, err));
     if (cx->n_unsupported == 1)
         return vf_fail(err, VF_UNSUPPORTED, "%s", cx->unsupported[0]);
@@ -317,14 +341,15 @@ static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
         status = lower(&cx, request->n_binding, request->binding, *plan, err);
     free(cx.copy);
     if (unsupported != NULL && request->arena != NULL)
-        *unsupported = (VfUnsupported){(int32_t)cx.n_unsupported, cx.unsupported};
+        *unsupported = (VfUnsupported){(int32_t)cx.n_unsupported, cx.unsupported,
+                                       cx.first_unsupported};
     if (status != VF_OK) {
         *plan = NULL;
         vf_arena_free(arena);
         return status;
     }
     (*plan)->arena = arena;
-    (*plan)->depends_on_values = use_values || cx.took_strings;
+    (*plan)->depends_on_values = use_values || cx.took_strings || cx.options.n_given > 0;
     return VF_OK;
 }
 

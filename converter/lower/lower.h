@@ -33,12 +33,25 @@ typedef struct VfBinding {
     const struct VfBinding *item;
 } VfBinding;
 
+/* A value of the main graph that is computed already: an input of the plan, after the graph's. The
+ * plan depends on its contents if it may read them. */
+typedef struct VfGiven {
+    const VfValue *value;
+    const VfTensor *tensor;
+    bool is_known; /* the plan may read them */
+} VfGiven;
+
 typedef struct VfLowerOptions {
     bool save_all;   /* keep every intermediate (no reuse, all named in plan->saved) */
     /* Values of the main graph that the plan computes as further outputs, behind the graph's, in
      * this order. Inputs and constants count, too. */
     int32_t n_keep;
     VfValue *const *keep;
+    /* Only nodes [begin, end) of the main graph; NULL: from its first, to its last. What they read
+     * of nodes before is given. With an end the plan's outputs are those of `keep` alone. */
+    const VfNode *begin, *end;
+    int32_t n_given;
+    const VfGiven *given;
     bool reference;  /* reference kernels only, no BLAS */
     bool no_fuse;    /* steps stay as the nodes are written */
     bool lists;      /* outputs may be sequences and optionals (plan->result) */
@@ -50,6 +63,7 @@ typedef struct VfUnsupported {
     int32_t n;
     const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the
                           caller's */
+    const VfNode *first; /* of the main graph, which is or calls the first of them; NULL: an output */
 } VfUnsupported;
 
 /* Make a plan. Free with vf_plan_free; the model must outlive it. Contents of inputs are used only

@@ -396,15 +396,30 @@ static VfStatus walk_node(VfLower *cx, const VfNode *node, VfErr *err)
     return VF_OK;
 }
 
-VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err)
+static VfStatus walk_range(VfLower *cx, const VfNode *begin, const VfNode *end, VfErr *err)
 {
     if (++cx->depth > MAX_DEPTH)
         return vf_fail(err, VF_UNSUPPORTED, "graphs inside each other %d deep", cx->depth);
-    for (const VfNode *node = graph->first_node; node != NULL; node = node->next) {
+    for (const VfNode *node = begin; node != end; node = node->next) {
         VfStatus status = walk_node(cx, node, err);
+        if (cx->depth == 1 && cx->frame == NULL && cx->first_unsupported == NULL &&
+            cx->n_unsupported > 0)
+            cx->first_unsupported = node;
         if (status != VF_OK)
             return status;
     }
     cx->depth--;
     return VF_OK;
+}
+
+VfStatus vf_low_walk(VfLower *cx, const VfGraph *graph, VfErr *err)
+{
+    return walk_range(cx, graph->first_node, NULL, err);
+}
+
+VfStatus vf_low_walk_main(VfLower *cx, VfErr *err)
+{
+    const VfNode *begin = cx->options.begin;
+    return walk_range(cx, begin != NULL ? begin : cx->model->graph->first_node, cx->options.end,
+                      err);
 }

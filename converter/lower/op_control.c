@@ -44,6 +44,29 @@ VfStatus vf_low_is_taken(VfLower *cx, VfLowValue **out, VfErr *err)
     return VF_OK;
 }
 
+static VfStatus refuse_unlike(const VfLowCall *call, int32_t i, VfDtype yes, VfDtype no, VfErr *err)
+{
+    return vf_fail(err, VF_INVALID,
+                   "node '%s': result %d is %s in 'then_branch' but %s in 'else_branch'",
+                   vf_node_label(call->node), (int)i, vf_dtype_info(yes)->name,
+                   vf_dtype_info(no)->name);
+}
+
+/* The branch that is not taken is not followed: what it declares must do. */
+static VfStatus check_other(const VfLowCall *call, const VfGraph *other, bool is_then, VfErr *err)
+{
+    for (int32_t i = 0; i < call->n_out; i++) {
+        const VfLowValue *out = call->out[i];
+        const VfType *type = &other->output_type[i];
+        if (out == NULL || out->kind != LOW_TENSOR || type->kind != VF_TYPE_TENSOR ||
+            type->dtype == VF_UNDEFINED || type->dtype == out->dtype)
+            continue;
+        return is_then ? refuse_unlike(call, i, type->dtype, out->dtype, err)
+                       : refuse_unlike(call, i, out->dtype, type->dtype, err);
+    }
+    return VF_OK;
+}
+
 /* Both branches are computed and one is chosen: right because nodes have no effects, but that an
  * index in the branch that is taken may end the run. */
 static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const branch[2],
@@ -63,6 +86,9 @@ static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const
             continue;
         VF_TRY(vf_low_body_result(cx, branch[0], i, &x, err));
         VF_TRY(vf_low_body_result(cx, branch[1], i, &y, err));
+        if (x != NULL && y != NULL && x->kind == LOW_TENSOR && y->kind == LOW_TENSOR &&
+            x->dtype != y->dtype)
+            return refuse_unlike(call, i, x->dtype, y->dtype, err);
         bool is_same = x != NULL && y != NULL && x->kind == LOW_TENSOR && y->kind == LOW_TENSOR &&
                        x->dtype == y->dtype && x->rank == y->rank;
         for (int32_t k = 0; is_same && k < x->rank; k++)
@@ -85,7 +111,8 @@ VfStatus vf_lower_if(VfLower *cx, VfLowCall *call, VfErr *err)
         branch[1]->ret->n_in < call->n_out)
         return vf_low_refuse(err, "a condition or branch is missing");
     if (condition->count != 1 || condition->dtype != VF_BOOL)
-        return vf_low_refuse(err, "the condition is not one bool");
+        return vf_fail(err, VF_INVALID, "node '%s': the condition is not one bool",
+                       vf_node_label(call->node));
     int is_true = known_bool(condition);
     if (is_true < 0)
         return choose_at_run(cx, call, branch, err);
@@ -94,10 +121,25 @@ VfStatus vf_lower_if(VfLower *cx, VfLowCall *call, VfErr *err)
     for (int32_t i = 0; i < call->n_out; i++)
         if (vf_low_has_out(call, i))
             VF_TRY(vf_low_body_result(cx, taken, i, &call->out[i], err));
-    return VF_OK;
+    return check_other(call, branch[is_true ? 1 : 0], !is_true, err);
 }
 
 /* --- Loop --- */
+
+static VfStatus check_carried(const VfLowCall *call, const VfUnrolled *u, VfErr *err)
+{
+    for (int32_t i = 0; i < u->n_state; i++) {
+        const VfLowValue *before = vf_low_in(call, 2 + i), *after = u->state[i];
+        if (before == NULL || after == NULL || before->kind != LOW_TENSOR ||
+            after->kind != LOW_TENSOR || before->dtype == after->dtype)
+            continue;
+        return vf_fail(err, VF_INVALID,
+                       "node '%s': the body takes carried value %d as %s but gives %s",
+                       vf_node_label(call->node), (int)i, vf_dtype_info(before->dtype)->name,
+                       vf_dtype_info(after->dtype)->name);
+    }
+    return VF_OK;
+}
 
 static VfStatus finish_loop(VfLower *cx, VfLowCall *call, const VfUnrolled *u, VfErr *err)
 {
@@ -160,6 +202,7 @@ VfStatus vf_lower_loop(VfLower *cx, VfLowCall *call, VfErr *err)
         if (u.n_trip >= VF_UNROLL_MAX)
             return vf_low_refuse(err, "more than %d trips", VF_UNROLL_MAX);
         VF_TRY(run_trip(cx, &u, condition, err));
+        VF_TRY(check_carried(call, &u, err));
         VF_TRY(vf_low_body_result(cx, u.body, 0, &condition, err));
     }
     return finish_loop(cx, call, &u, err);

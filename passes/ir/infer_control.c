@@ -40,7 +40,37 @@ static const VfFact *operand_fact(VfInferRun *run, const VfNode *node, int32_t s
     return value ? vf_infer_run_fact(run, value) : &unknown_fact;
 }
 
+static bool are_unlike(const VfType *a, const VfType *b)
+{
+    return a->kind == VF_TYPE_TENSOR && b->kind == VF_TYPE_TENSOR && a->dtype != VF_UNDEFINED &&
+           b->dtype != VF_UNDEFINED && a->dtype != b->dtype;
+}
+
 /* --- If --- */
+
+/* Any shape of one element will do. */
+static VfStatus check_condition(VfInferRun *run, const VfNode *node, const VfType *type)
+{
+    bool is_one = type->kind == VF_TYPE_TENSOR &&
+                  (type->dtype == VF_UNDEFINED || type->dtype == VF_BOOL);
+    for (int32_t i = 0; is_one && i < type->rank; i++)
+        is_one = !vf_dim_is_known(type->dims[i]) || type->dims[i].k == 1;
+    return is_one ? VF_OK
+                  : vf_fail(run->err, VF_INVALID, "node '%s': the condition is %s, not one bool",
+                            vf_node_label(node),
+                            vf_type_text(run->scratch, run->model->symbols, type));
+}
+
+static VfStatus join_branches(VfInferRun *run, const VfNode *node, int32_t i, const VfType *yes,
+                              const VfType *no, VfType *out)
+{
+    if (are_unlike(yes, no))
+        return vf_fail(run->err, VF_INVALID,
+                       "node '%s': result %d is %s in 'then_branch' but %s in 'else_branch'",
+                       vf_node_label(node), (int)i, vf_dtype_info(yes->dtype)->name,
+                       vf_dtype_info(no->dtype)->name);
+    return vf_infer_join(run->scratch, yes, no, out, run->err);
+}
 
 static VfStatus run_if(VfInferRun *run, const VfNode *node, VfFact *out)
 {
@@ -50,14 +80,14 @@ static VfStatus run_if(VfInferRun *run, const VfNode *node, VfFact *out)
     VF_TRY(visit(run, node, body[0]));
     VF_TRY(visit(run, node, body[1]));
     const VfFact *condition = operand_fact(run, node, 0);
+    VF_TRY(check_condition(run, node, &condition->type));
     const VfTensor *known =
         condition->tensor && condition->tensor->count == 1 ? condition->tensor : NULL;
     for (int32_t i = 0; i < node->n_out; i++) {
         const VfFact *no = output_fact(run, body[0], i), *yes = output_fact(run, body[1], i);
+        VF_TRY(join_branches(run, node, i, &yes->type, &no->type, &out[i].type));
         if (known)
             out[i] = vf_tensor_get_i64(known, 0) != 0 ? *yes : *no;
-        else
-            VF_TRY(vf_infer_join(run->scratch, &yes->type, &no->type, &out[i].type, run->err));
     }
     return VF_OK;
 }
@@ -84,12 +114,18 @@ static VfStatus set_inputs(VfInferRun *run, const Carried *carried)
 }
 
 /* Joins what came out into `type`; *stable when nothing changed. */
-static VfStatus join_outputs(VfInferRun *run, Carried *carried, bool is_last, bool *stable)
+static VfStatus join_outputs(VfInferRun *run, const VfNode *node, Carried *carried, bool is_last,
+                             bool *stable)
 {
     *stable = true;
     for (int32_t i = 0; i < carried->n; i++) {
         VfType *type = &carried->type[i], joined;
         const VfFact *end = output_fact(run, carried->body, carried->output + i);
+        if (are_unlike(type, &end->type))
+            return vf_fail(run->err, VF_INVALID,
+                           "node '%s': the body takes carried value %d as %s but gives %s",
+                           vf_node_label(node), (int)i, vf_dtype_info(type->dtype)->name,
+                           vf_dtype_info(end->type.dtype)->name);
         VF_TRY(vf_infer_join(run->scratch, type, &end->type, &joined, run->err));
         if (vf_type_is_equal(type, &joined))
             continue;
@@ -107,7 +143,7 @@ static VfStatus settle(VfInferRun *run, const VfNode *node, Carried *carried)
     for (int32_t turn = 0; turn < TURNS_MAX && !stable; turn++) {
         VF_TRY(set_inputs(run, carried));
         VF_TRY(visit(run, node, carried->body));
-        VF_TRY(join_outputs(run, carried, turn >= TURNS_MAX - 2, &stable));
+        VF_TRY(join_outputs(run, node, carried, turn >= TURNS_MAX - 2, &stable));
     }
     if (stable)
         return VF_OK;

@@ -197,14 +197,34 @@ static VfStatus read_axes(const VfInferCx *cx, int32_t rank, Sizing *sizing)
     return VF_OK;
 }
 
-/* A float operand that is given and not empty. */
-static const VfFact *given_scales(const VfInferCx *cx, int32_t slot)
+/* Elements of a list; unknown when omitted. */
+static VfDim length_of(const VfInferCx *cx, int32_t slot)
 {
     const VfFact *fact = vf_infer_in(cx, slot);
-    if (!fact || (fact->tensor && fact->tensor->count == 0))
-        return NULL;
+    if (fact && fact->tensor)
+        return vf_dim((int64_t)fact->tensor->count);
     const VfType *type = vf_infer_shape_of(cx, slot);
-    return type && type->rank == 1 && vf_dim_is(type->dims[0], 0) ? NULL : fact;
+    return type && type->rank == 1 ? type->dims[0] : vf_dim_unknown();
+}
+
+/* An operand that is given and may have elements. */
+static const VfFact *given(const VfInferCx *cx, int32_t slot)
+{
+    const VfFact *fact = vf_infer_in(cx, slot);
+    return fact && vf_dim_is(length_of(cx, slot), 0) ? NULL : fact;
+}
+
+/* One of both says how large the result is; exporters leave the other empty. */
+static VfStatus check_sizing(const VfInferCx *cx)
+{
+    if (cx->opset < 11)
+        return VF_OK;
+    if (!given(cx, 2) && !given(cx, 3))
+        return vf_infer_fail(cx, "neither scales nor sizes are given");
+    VfDim n_scale = length_of(cx, 2), n_size = length_of(cx, 3);
+    if (vf_dim_is_known(n_scale) && n_scale.k > 0 && vf_dim_is_known(n_size) && n_size.k > 0)
+        return vf_infer_fail(cx, "both scales and sizes are given");
+    return VF_OK;
 }
 
 VfStatus vf_infer_resize(const VfInferCx *cx)
@@ -213,12 +233,13 @@ VfStatus vf_infer_resize(const VfInferCx *cx)
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
     Sizing sizing = {0};
     vf_infer_set_dtype(cx, 0, dtype);
+    VF_TRY(check_sizing(cx));
     if (!type)
         return VF_OK;
     VfDim *dims = vf_infer_copy_dims(cx, type->rank, type->dims);
     VF_TRY_ALLOC(dims, cx->err);
     VF_TRY(read_axes(cx, type->rank, &sizing));
-    const VfFact *scales = given_scales(cx, cx->opset < 11 ? 1 : 2);
+    const VfFact *scales = given(cx, cx->opset < 11 ? 1 : 2);
     int32_t n = sizing.n;
     if (scales)
         sizing.scales = scales->tensor;

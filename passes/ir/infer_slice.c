@@ -207,10 +207,6 @@ VfStatus vf_infer_concat(const VfInferCx *cx)
 static VfStatus equal_part(const VfInferCx *cx, VfDim dim, int32_t i, VfDim *out)
 {
     int64_t n = cx->node->n_out;
-    if (vf_node_attr(cx->node, "num_outputs"))
-        n = vf_node_int(cx->node, "num_outputs");
-    if (n <= 0)
-        return vf_infer_fail(cx, "the number of parts is %lld", (long long)n);
     *out = vf_infer_over(cx, dim, n);
     if (!vf_dim_is_known(dim)) {
         /* a symbol that does not divide evenly has parts of different length */
@@ -252,6 +248,17 @@ static VfStatus split_content(const VfInferCx *cx, int32_t index, int64_t *at)
     return VF_OK;
 }
 
+static VfStatus check_parts(const VfInferCx *cx)
+{
+    if (cx->opset < 18 || !vf_node_attr(cx->node, "num_outputs"))
+        return VF_OK;
+    int64_t n = vf_node_int(cx->node, "num_outputs");
+    return n == cx->node->n_out
+               ? VF_OK
+               : vf_infer_fail(cx, "attribute 'num_outputs' is %lld for %d results", (long long)n,
+                               (int)cx->node->n_out);
+}
+
 VfStatus vf_infer_split(const VfInferCx *cx)
 {
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
@@ -259,6 +266,7 @@ VfStatus vf_infer_split(const VfInferCx *cx)
     VfIntList sizes;
     int32_t axis;
     int64_t at = 0;
+    VF_TRY(check_parts(cx));
     VF_TRY(vf_infer_ints(cx, "split", 1, &sizes));
     for (int32_t i = 0; i < cx->n_out; i++)
         vf_infer_set_dtype(cx, i, dtype);

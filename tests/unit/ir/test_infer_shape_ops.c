@@ -82,6 +82,8 @@ static const InferCase pieces[] = {
     {"Split/11", "axis=1 split=[4,5]", "f32[b, 9]", "f32[b, 4]; f32[b, 5]"},
     {"Split/13", "axis=-1", "f32[b, 9]", "f32[b, 3]; f32[b, 3]; f32[b, 3]"},
     {"Split/18", "num_outputs=2", "f32[9]", "f32[5]; f32[4]"},
+    {"Split/18", "num_outputs=3", "f32[9]", "invalid; invalid"},
+    {"Split/18", "num_outputs=3", "f32[...]; i64[2]", "invalid; invalid"},
     {"Split/13", "", "f32[9]", "invalid; invalid"},
     {"Split/13", "axis=1", "f32[b, 9]; i64{3, 5}", "invalid; invalid"},
     {"Split/13", "", "i64{a, b, 3}; i64{1, 2}", "i64[1]{a}; i64[2]{b, 3}"},

@@ -129,6 +129,9 @@ END_TEST
     "    }} @n0\n" \
     "}\n"
 
+#define BRANCH(name, body) \
+    name "_branch=graph " name " () -> (" name "_z) { " name "_z = " body " }"
+
 static const Refusal invalid_table[] = {
     {"node 'n0': operands of 5 and 2 sequences", SCAN8("{3, 3}", "5", "3")},
     {"node 'n0': scanned operands of 3 and 4 slices", SCAN8("{3, 3}", "2", "4")},
@@ -187,6 +190,29 @@ static const Refusal invalid_table[] = {
      "model opset=17 opset my=1\nfunction my::f opset=17 attr a (x) -> (y) {\n"
      "    y = LeakyRelu(x) {alpha=ref float a} @n0\n}\n"
      "graph g (x: f32[2] = f32[2] iota) -> (y) { y = my::f(x) {a=1} }\n"},
+    {"node 'n0': the condition is not one bool",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) { y = If(x) {" BRANCH("then", "Neg(x)") ", "
+     BRANCH("else", "Abs(x)") "} @n0 }\n"},
+    {"node 'n0': result 0 is i64 in 'then_branch' but f32 in 'else_branch'",
+     "graph g (x: f32[2] = f32[2] iota, c: bool[] = bool[] {true}) -> (y) {\n"
+     "    y = If(c) {" BRANCH("then", "Cast(x) {to=7}") ", "
+     BRANCH("else", "Abs(x)") "} @n0\n}\n"},
+    {"node 'n0': result 0 is i64 in 'then_branch' but f32 in 'else_branch'",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) {\n    c = const bool[] {true}\n"
+     "    y = If(c) {" BRANCH("then", "Cast(x) {to=7}") ", \n"
+     "    else_branch=graph b () -> (z: f32[2]) {\n        z = Abs(x)\n    }} @n0\n}\n"},
+    {"node 'n0': the body takes carried value 0 as f32 but gives i64",
+     "graph g (x: f32[2] = f32[2] iota) -> (y) {\n    n = const i64[] {2}\n"
+     "    y = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], s) -> (d, t) {\n"
+     "        d = Identity(c)\n        t = Cast(s) {to=7}\n    }} @n0\n}\n"},
+    {"node 'n0': Resize of (f32[1, 1, 2], -, f32[3], i64[3]): both scales and sizes are given",
+     "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) {\n    a = const f32[3] {1, 1, 2}\n"
+     "    b = const i64[3] {1, 1, 4}\n    y = Resize(x, _, a, b) @n0\n}\n"},
+    {"node 'n0': Resize of (f32[1, 1, 2]): neither scales nor sizes are given",
+     "graph g (x: f32[1, 1, 2] = f32[1, 1, 2] iota) -> (y) { y = Resize(x) @n0 }\n"},
+    {"attribute 'num_outputs' is 3 for 2 results",
+     "model opset=18\ngraph g (x: f32[6] = f32[6] iota) -> (y, z) {\n"
+     "    y, z = Split(x) {num_outputs=3} @n0\n}\n"},
     {"node 'n0': Upsample ended with opset 10, the model imports 10",
      "model opset=10\ngraph g (x: f32[2] = f32[2] iota) -> (y) {\n"
      "    s = const f32[1] {2}\n    y = Upsample(x, s) @n0\n}\n"},

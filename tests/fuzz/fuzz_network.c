@@ -36,6 +36,13 @@ static const AttrRow attr_row[] = {
 };
 enum { N_ATTR_ROW = sizeof attr_row / sizeof attr_row[0] };
 
+static const AttrRow lost_row[] = {
+#define VF_ATTR_UNTIL(op, name, until) {VF_OP_##op, name, until, VF_ATTR_UNDEFINED},
+#include "passes/ir/attr_until.def"
+#undef VF_ATTR_UNTIL
+};
+enum { N_LOST_ROW = sizeof lost_row / sizeof lost_row[0] };
+
 static const char *const word[] = {
     "NOTSET",  "SAME_UPPER", "SAME_LOWER", "VALID",  "constant", "reflect", "edge", "wrap",
     "nearest", "linear",     "cubic",      "floor",  "DCR",      "CRD",     "LEFT", "none",
@@ -100,6 +107,24 @@ static void write_attr(Maker *cx, const AttrRow *row, bool is_first)
         write_ints(cx);
 }
 
+static bool is_lost(const AttrRow *row, int opset)
+{
+    for (int i = 0; i < N_LOST_ROW; i++)
+        if (lost_row[i].op == row->op && lost_row[i].since <= opset &&
+            strcmp(lost_row[i].name, row->name) == 0)
+            return true;
+    return false;
+}
+
+/* The newest row of the attribute, and of an attribute that the operator still has. */
+static bool holds(const AttrRow *row, int opset)
+{
+    const AttrRow *next = row + 1;
+    bool is_newest = next == attr_row + N_ATTR_ROW || next->op != row->op ||
+                     strcmp(next->name, row->name) != 0 || next->since > opset;
+    return row->since <= opset && is_newest && !is_lost(row, opset);
+}
+
 static bool can_write(const AttrRow *row)
 {
     return row->type == VF_ATTR_INT || row->type == VF_ATTR_FLOAT ||
@@ -109,14 +134,11 @@ static bool can_write(const AttrRow *row)
 static void write_attrs(Maker *cx, VfOp op)
 {
     int n = 0;
-    const char *last = "";
     vf_text_string(&cx->body, " {");
     for (int i = 0; i < N_ATTR_ROW; i++) {
         const AttrRow *row = &attr_row[i];
-        if (row->op != op || !can_write(row) || row->since > cx->opset ||
-            strcmp(last, row->name) == 0 || choose(cx, 3) == 0)
+        if (row->op != op || !can_write(row) || !holds(row, cx->opset) || choose(cx, 3) == 0)
             continue;
-        last = row->name;
         write_attr(cx, row, n++ == 0);
     }
     vf_text_string(&cx->body, "}\n");
@@ -133,9 +155,10 @@ static void write_node(Maker *cx, int number)
     const VfOpInfo *info = vf_op_info((VfOp)(2 + choose(cx, VF_OP_COUNT - 2)));
     if (!is_usable(info, cx->opset))
         return;
-    int most = info->max_in < 0 || info->max_in > info->min_in + 3 ? info->min_in + 3
-                                                                    : info->max_in;
-    int n_in = info->min_in + (int)choose(cx, (unsigned)(most - info->min_in) + 1);
+    VfArity arity = vf_op_arity(info->op, cx->opset);
+    int most = arity.max_in < 0 || arity.max_in > arity.min_in + 3 ? arity.min_in + 3
+                                                                   : arity.max_in;
+    int n_in = arity.min_in + (int)choose(cx, (unsigned)(most - arity.min_in) + 1);
     vf_text_printf(&cx->body, "    n%d = %s(", number, info->name);
     for (int i = 0; i < n_in; i++)
         vf_text_printf(&cx->body, "%s%s", i == 0 ? "" : ", ",

@@ -113,8 +113,8 @@ static VfStatus run_batch(Scoring *cx, VfSession *session, size_t first, size_t 
     return keep_scores(cx, &batch, session->plan->output[output].name, first, n, err);
 }
 
-/* The session is opened when the first batch is there, and anew for each if it depends on what is in
- * a batch. */
+/* The session is opened when the first batch is there, and anew for each if it depends on what is
+ * in a batch. */
 static VfStatus run_next(Scoring *cx, VitfoldData *in, VfSession *session, size_t first, size_t n,
                          VfErr *err)
 {

@@ -21,6 +21,7 @@ typedef struct Cut {
     VfUnsupported *unsupported;
     Places places;
     bool *is_needed; /* by value id: contents decide the node at which the next segment begins */
+    bool *is_read;   /* by value id: contents of inputs that decided a node so far */
 } Cut;
 
 /* --- which values go from one segment to the next --- */
@@ -62,7 +63,9 @@ static VfStatus find_places(Cut *cut, VfErr *err)
     cut->is_needed = VF_NEW_ARRAY(arena, bool, (size_t)ir->n_value_id);
     VF_TRY_ALLOC(p->of_node, err);
     VF_TRY_ALLOC(p->last, err);
+    cut->is_read = VF_NEW_ARRAY(arena, bool, (size_t)ir->n_value_id);
     VF_TRY_ALLOC(cut->is_needed, err);
+    VF_TRY_ALLOC(cut->is_read, err);
     for (int32_t i = 0; i < ir->n_value_id; i++)
         p->last[i] = -1;
     for (const VfNode *node = ir->graph->first_node; node != NULL; node = node->next) {
@@ -83,7 +86,7 @@ static VfStatus note_need(void *self, const VfNode *node, VfErr *err)
     for (int32_t i = 0; i < node->n_in; i++) {
         const VfValue *value = node->in[i].value;
         if (value != NULL && value->graph == cut->places.graph)
-            cut->is_needed[value->id] = true;
+            cut->is_needed[value->id] = cut->is_read[value->id] = true;
     }
     return VF_OK;
 }
@@ -175,7 +178,8 @@ static VfStatus add_segment(Cut *cut, const VfNode *begin, const VfNode *at, VfE
             given[n_old++] = session->given[i];
     for (int32_t i = 0; i < n_old; i++)
         given[i].is_known = cut->is_needed[given[i].value->id];
-    VF_TRY(vf_session_lower(cut->model, cut->in, &options, NULL, &segment, cut->unsupported, err));
+    VF_TRY(vf_session_lower(cut->model, cut->in, &options, cut->is_read, &segment, cut->unsupported,
+                            err));
     VfStatus status = run_segment(cut, &segment, keep, given + n_old, err);
     if (segment.run != NULL)
         vf_run_free(segment.run);
@@ -209,7 +213,7 @@ VfStatus vf_segments_lower(const VitfoldModel *model, const VitfoldData *in,
                            const VfLowerOptions *options, const VfNode *first, VfSession *session,
                            VfUnsupported *unsupported, VfErr *err)
 {
-    Cut cut = {model, in, options, session, unsupported, {0}, NULL};
+    Cut cut = {model, in, options, session, unsupported, {0}, NULL, NULL};
     const VfNode *begin = NULL, *at = first;
     VfStatus status = VF_UNSUPPORTED;
     VF_TRY(find_places(&cut, err));
@@ -222,7 +226,7 @@ VfStatus vf_segments_lower(const VitfoldModel *model, const VitfoldData *in,
         VF_TRY(add_segment(&cut, begin, at, err));
         VfLowerOptions rest = *options;
         rest.begin = begin = at;
-        status = vf_session_lower(model, in, &rest, cut.is_needed, session, unsupported, &why);
+        status = vf_session_lower(model, in, &rest, cut.is_read, session, unsupported, &why);
         at = unsupported->first;
         if (status != VF_OK)
             *err = why;

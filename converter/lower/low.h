@@ -220,11 +220,6 @@ VfStatus vf_low_infer(VfLower *cx, VfLowCall *call, VfErr *err);
 VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
 /* Compute the node now if its operands are known and small. */
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
-/* Is an operand a tensor of strings? */
-bool vf_low_has_strings(const VfLowCall *call);
-/* Results of a node that moves strings, all of which are known. VF_UNSUPPORTED when other operands
- * are not, or when attributes make it do more than move. */
-VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* Compute a node with known operands. */
 VfStatus vf_low_evaluate(VfArena *arena, const VfModel *model, const VfNode *node,
                          const VfTensor *const *in, const VfTensor **out, VfErr *err);

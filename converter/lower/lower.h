@@ -63,7 +63,7 @@ typedef struct VfUnsupported {
     int32_t n;
     const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the
                           caller's */
-    const VfNode *first; /* of the main graph, which is or calls the first of them; NULL: an output */
+    const VfNode *first; /* of the main graph: is or calls the first of them; NULL: an output */
 } VfUnsupported;
 
 /* Make a plan. Free with vf_plan_free; the model must outlive it. Contents of inputs are used only

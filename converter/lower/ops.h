@@ -23,6 +23,11 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
 VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+/* Is an operand a tensor of strings? */
+bool vf_low_has_strings(const VfLowCall *call);
+/* Results of a node that moves strings, all of which are known. VF_UNSUPPORTED when other operands
+ * are not, or when attributes make it do more than move. */
+VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* ONNX Gather. */
 VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
                             VfLowValue **out, VfErr *err);

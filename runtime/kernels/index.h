@@ -17,8 +17,8 @@ static inline int64_t vfk_index_wrap(const void *index, int64_t bytes, int64_t i
     return at < 0 ? at + dim : at;
 }
 
-/* Index i of an operand, counted from the end if negative. One that is out of range is told; then it
- * is -1. */
+/* Index i of an operand, counted from the end if negative. One that is out of range is told; then
+ * it is -1. */
 static inline int64_t vfk_index_of(const VfkArgs *args, int operand, int64_t bytes, int64_t i,
                                    int64_t dim)
 {

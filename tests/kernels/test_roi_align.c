@@ -16,7 +16,7 @@ static const struct Region {
     {0, 0, 0, 0, {1, 1, 1, 0}, -0.5f},          /* at least a pixel */
     {0, 1, 0, 0, {1, 1, 1, 0}, 0},              /* none */
     {0, 1, 2, 0, {3, 3, 1, 1}, -0.5f},          /* from the end */
-    {0, 0, 0, 7, {1, 1, 3, 3}, 18},             /* the last image */
+    {0, 0, 0, 7, {1, 1, 3, 3}, 0},              /* no image: told where a run looks */
     {0, 0, 0, -2, {1, 1, 3, 3}, 2},
     {0, 0, 0, 1, {-9, 0, -7, 2}, 0},            /* outside */
     {1, 0, 0, 0, {-3, 0, 1, 1}, 0},             /* what is outside is greater */

@@ -32,6 +32,15 @@ typedef struct Outside {
 #define X "x: f32[2, 3] = f32[2, 3] iota, "
 
 static const Outside outside_table[] = {
+    {"node 'n': index 2 lies outside an axis of 2",
+     "model opset=22\n"
+     "graph g (x: f32[2, 1, 2, 2] = f32[2, 1, 2, 2] iota, r: f32[1, 4] = f32[1, 4] {0, 0, 2, 2}, "
+     "i: i64[1] = i64[1] {2}) -> (y: f32[1, 1, 1, 1]) {\n    y = RoiAlign(x, r, i) @n\n}\n"},
+    {"node 'n': index 9223372036854775807 lies outside an axis of 3",
+     "model opset=22\n"
+     "graph g (x: f32[1, 1, 3] = f32[1, 1, 3] iota, "
+     "i: i64[1, 1, 3] = i64[1, 1, 3] {1, 9223372036854775807, 1}) -> (y: f32[1, 1, 3]) {\n"
+     "    y = MaxUnpool(x, i) {kernel_shape=[1]} @n\n}\n"},
     {"node 'n': index 3 lies outside an axis of 3",
      "graph g (" X "i: i64[2] = i64[2] {-3, 3}) -> (y: f32[2, 2]) {\n"
      "    y = Gather(x, i) {axis=1} @n\n}\n"},

@@ -325,6 +325,16 @@ static VfStatus fill_missing(VfLower *cx, VfLowCall *call, VfErr *err)
     return VF_OK;
 }
 
+/* Name the node where the sentence names none. What memory lacks is no matter of a node. */
+static VfStatus fail_at(const VfNode *node, VfStatus status, const char *text, VfErr *err)
+{
+    VfErr plain;
+    vf_no_memory(&plain);
+    if (strstr(text, "node '") != NULL || strcmp(text, plain.text) == 0)
+        return vf_fail(err, status, "%s", text);
+    return vf_fail(err, status, "node '%s': %s", vf_node_label(node), text);
+}
+
 VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out, VfErr *err)
 {
     VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
@@ -343,7 +353,7 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
             return status;
         VF_TRY(vf_low_note(cx, err->text, err));
     } else if (status != VF_OK) {
-        return vf_fail(err, status, "%s", why.text);
+        return fail_at(node, status, why.text, err);
     }
     VF_TRY(fill_missing(cx, &call, err));
     return vf_low_close_node(cx, &call, outer, n_step, err);

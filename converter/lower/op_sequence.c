@@ -148,7 +148,8 @@ static VfStatus piece_sizes(VfLower *cx, const VfLowCall *call, int64_t dim, con
     }
     if (step < 1 || dim > INT32_MAX)
         return vf_low_refuse(err, "pieces of %lld", (long long)step);
-    *n = (int32_t)((dim + step - 1) / step);
+    step = step < dim || dim == 0 ? step : dim;
+    *n = (int32_t)(dim == 0 ? 0 : (dim + step - 1) / step);
     int64_t *list = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)*n + 1);
     VF_TRY_ALLOC(list, err);
     for (int32_t i = 0; i < *n; i++)

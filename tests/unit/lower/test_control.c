@@ -133,6 +133,15 @@ static const char *const case_table[][2] = {
      "        u = Identity(t)\n"
      "    }}\n"
      "}\n"},
+    {"one piece of more than there is",
+     "graph g (x: f32[2] = f32[2] {1, 2}) -> (y: f32[2], n: i64[]) {\n"
+     "    want_y = const f32[2] {1, 2}\n"
+     "    want_n = const i64[] {1}\n"
+     "    size = const i64[] {9223372036854775807}\n"
+     "    s = SplitToSequence(x, size)\n"
+     "    n = SequenceLength(s)\n"
+     "    y = ConcatFromSequence(s) {axis=0}\n"
+     "}\n"},
     {"sequences are lists of the walk",
      "graph g (x: f32[4] = f32[4] {1, 2, 3, 4}) -> (y: f32[5], n: i64[]) {\n"
      "    want_y = const f32[5] {9, 3, 1, 2, 4}\n"

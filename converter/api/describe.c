@@ -10,7 +10,7 @@ typedef struct Range {
 
 static Range range_of(const VfArray *array)
 {
-    Range range = {NAN, NAN, NAN, 0};
+    Range range = {.least = (double)NAN, .most = (double)NAN, .mean = (double)NAN};
     for (size_t i = 0; i < array->count; i++) {
         double value = vf_array_get_double(array, i);
         if (!isfinite(value))

@@ -118,7 +118,7 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("order");
     TCase *tcase = tcase_create("order");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, numbers_on_the_first_question);
     tcase_add_loop_test(tcase, keys_stay_in_order, 0, (int)(sizeof pattern / sizeof pattern[0]));
     tcase_add_test(tcase, an_edit_costs_the_same_in_a_large_graph);

@@ -141,18 +141,25 @@ VfStatus vf_infer_rotary_embedding(const VfInferCx *cx)
     return VF_OK;
 }
 
+/* com.microsoft: columns of V in a weight [hidden in, Q + K + V]. */
+static VfStatus packed_value_width(const VfInferCx *cx, VfDim *width)
+{
+    VfIntList sizes;
+    VF_TRY(vf_infer_ints(cx, "qkv_hidden_sizes", -1, &sizes));
+    *width = vf_infer_over(cx, vf_infer_dim_of(cx, 1, 1), 3);
+    if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
+        *width = vf_dim(sizes.value[2]);
+    return VF_OK;
+}
+
 /* com.microsoft: operand 0 [B, S, hidden in], weight [hidden in, Q + K + V]. */
 VfStatus vf_infer_ms_attention(const VfInferCx *cx)
 {
-    VfIntList sizes;
     VfDim *dims = vf_infer_new_dims(cx, 3);
     VF_TRY_ALLOC(dims, cx->err);
-    VF_TRY(vf_infer_ints(cx, "qkv_hidden_sizes", -1, &sizes));
     dims[0] = vf_infer_dim_of(cx, 0, 0);
     dims[1] = vf_infer_dim_of(cx, 0, 1);
-    dims[2] = vf_infer_over(cx, vf_infer_dim_of(cx, 1, 1), 3);
-    if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
-        dims[2] = vf_dim(sizes.value[2]);
+    VF_TRY(packed_value_width(cx, &dims[2]));
     vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 3, dims);
     VfDim *both = vf_infer_new_dims(cx, 5), heads = vf_dim(0);
     VF_TRY_ALLOC(both, cx->err);
@@ -164,6 +171,18 @@ VfStatus vf_infer_ms_attention(const VfInferCx *cx)
     both[3] = vf_dim_add(cx->symbols, past, dims[1]);
     both[4] = vf_infer_over(cx, dims[2], heads.k);
     vf_infer_set(cx, 1, vf_infer_dtype_of(cx, 0), 5, both);
+    return VF_OK;
+}
+
+/* PackedAttention: tokens of all sequences [T, C]. */
+VfStatus vf_infer_ms_packed_attention(const VfInferCx *cx)
+{
+    VfDim *dims = vf_infer_new_dims(cx, 2);
+    VF_TRY_ALLOC(dims, cx->err);
+    VF_TRY(vf_infer_need_rank(cx, 0, 2, 2));
+    dims[0] = vf_infer_dim_of(cx, 0, 0);
+    VF_TRY(packed_value_width(cx, &dims[1]));
+    vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 2, dims);
     return VF_OK;
 }
 

@@ -68,22 +68,6 @@ VfStatus vf_infer_ms_embed_layer_normalization(const VfInferCx *cx)
     return VF_OK;
 }
 
-/* PackedAttention: tokens of all sequences [T, C], weight [C, Q + K + V]. */
-VfStatus vf_infer_ms_packed_attention(const VfInferCx *cx)
-{
-    VfIntList sizes;
-    VfDim *dims = vf_infer_new_dims(cx, 2);
-    VF_TRY_ALLOC(dims, cx->err);
-    VF_TRY(vf_infer_ints(cx, "qkv_hidden_sizes", -1, &sizes));
-    VF_TRY(vf_infer_need_rank(cx, 0, 2, 2));
-    dims[0] = vf_infer_dim_of(cx, 0, 0);
-    dims[1] = vf_infer_over(cx, vf_infer_dim_of(cx, 1, 1), 3);
-    if (sizes.is_known && sizes.n == 3 && sizes.value[2] >= 0)
-        dims[1] = vf_dim(sizes.value[2]);
-    vf_infer_set(cx, 0, vf_infer_dtype_of(cx, 0), 2, dims);
-    return VF_OK;
-}
-
 /* RelativePositionBias: a table [buckets, H], numbers of queries and of keys. */
 VfStatus vf_infer_ms_relative_position_bias(const VfInferCx *cx)
 {

@@ -126,6 +126,7 @@ typedef struct VfLowCall {
     VfLowValue **out;  /* to be filled; out[i] stays NULL when the result is omitted */
     const VfFact *fact; /* of the results */
     const char *arg;   /* the row's kernel name or word */
+    bool is_imaginary; /* LOW_PARTS: the operands are imaginary parts */
 } VfLowCall;
 
 typedef VfStatus VfLowFn(VfLower *cx, VfLowCall *call, VfErr *err);
@@ -136,7 +137,8 @@ enum {
     LOW_RAW = 2,   /* takes operands of any kind and dtype as they are, strided too */
     LOW_LOOSE = 4, /* makes its results without shapes from inference */
     LOW_PACKED = 8, /* dtypes of several elements a byte are computed in u8, i8 or f32 */
-    LOW_MOVES = 16 /* only moves elements: strings are moved when the plan is made */
+    LOW_MOVES = 16, /* only moves elements: strings are moved when the plan is made */
+    LOW_PARTS = 32 /* linear: complex numbers are computed part by part */
 };
 
 /* Sets of dtypes, a bit for each. */

@@ -196,17 +196,17 @@ VfStatus vf_lower_gather_nd(VfLower *cx, VfLowCall *call, VfErr *err)
 
 static VfStatus reduction_of(const VfLowCall *call, int64_t *reduction, VfErr *err)
 {
-    static const char *const name[] = {"none", "add", "mul", "max", "min"};
+    static const char *const name[] = {"none", "add", "mul", "max", "min", NULL};
+    int32_t index;
     *reduction = VFK_SCATTER_SET;
     if (call->opset < 16 || call->node->op == VF_OP_SCATTER)
         return VF_OK;
-    VfBytes given = vf_node_string(call->node, "reduction");
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (vf_bytes_is_equal(given, vf_bytes(name[i]))) {
-            *reduction = (int64_t)i;
-            return VF_OK;
-        }
-    return vf_low_refuse_word("reduction", given, err);
+    VF_TRY(vf_low_choose(vf_node_string(call->node, "reduction"), name, &index, err));
+    bool needs_order = index == VFK_SCATTER_MAX || index == VFK_SCATTER_MIN;
+    if (needs_order && vf_low_is_complex(call->in[0]->dtype))
+        return vf_low_refuse(err, "complex numbers have no greatest and no least");
+    *reduction = index;
+    return VF_OK;
 }
 
 static VfDtype dtype_of_reduction(VfDtype dtype)

@@ -55,7 +55,7 @@ static VfStatus read_resize(const VfLowCall *call, Resize *r, VfErr *err)
     VF_TRY(vf_low_choose(vf_node_string(call->node, "nearest_mode"), nearest_name, &index, err));
     r->nearest = (Nearest)index;
     r->cubic_a = vf_node_float(call->node, "cubic_coeff_a");
-    r->extrapolation = vf_node_float(call->node, "extrapolation_value");
+    r->extrapolation = call->is_imaginary ? 0 : vf_node_float(call->node, "extrapolation_value");
     r->exclude_outside = vf_node_int(call->node, "exclude_outside") != 0;
     r->antialias = call->opset >= 18 && vf_node_int(call->node, "antialias") != 0;
     return VF_OK;
@@ -325,109 +325,4 @@ VfStatus vf_lower_resize(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(keep_aspect(cx, call, axis, err));
     return r.method == NEAREST ? resize_nearest(cx, call, &r, axis, err)
                                : resize_smooth(cx, call, &r, axis, err);
-}
-
-/* Image and grid in one dtype with a kernel. Integers that f64 holds are sampled in f64 and the
- * result is truncated. */
-static VfStatus sample_operands(VfLower *cx, VfLowCall *call, VfLowValue *in[2], VfErr *err)
-{
-    VfDtype dtype = call->in[0]->dtype;
-    const VfDtypeInfo *info = vf_dtype_info(dtype);
-    bool is_small = !info->is_float && info->bits > 0 && info->bits <= 32;
-    if (!is_small && dtype != VF_F32 && dtype != VF_F64)
-        return vf_low_refuse(err, "an image of %s", info->name);
-    dtype = is_small || call->in[1]->dtype == VF_F64 ? VF_F64 : dtype;
-    for (int32_t i = 0; i < 2; i++) {
-        VF_TRY(vf_low_cast(cx, call->in[i], dtype, &in[i], err));
-        VF_TRY(vf_low_dense(cx, in[i], &in[i], err));
-    }
-    return VF_OK;
-}
-
-VfStatus vf_lower_grid_sample(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    static const char *const mode[] = {"bilinear", "nearest", "bicubic", NULL};
-    static const char *const mode20[] = {"linear", "nearest", "cubic", NULL};
-    static const char *const padding[] = {"zeros", "border", "reflection", NULL};
-    VfLowValue *in[2], *out;
-    int32_t m, p;
-    VF_TRY(vf_low_choose(vf_node_string(call->node, "mode"), call->opset < 20 ? mode : mode20, &m,
-                         err));
-    VF_TRY(vf_low_choose(vf_node_string(call->node, "padding_mode"), padding, &p, err));
-    VF_TRY(sample_operands(cx, call, in, err));
-    int32_t n = in[0]->rank - 2;
-    if (n < 2 || n > 3 || in[1]->rank != n + 2 || in[1]->dims[n + 1] != n)
-        return vf_low_refuse(err, "%d axes", in[0]->rank);
-    if (n == 3 && m == 2)
-        return vf_low_refuse(err, "mode 'cubic' on three axes");
-    VF_TRY(vf_low_result(cx, call, 0, &out, err));
-    VfLowValue *result = out;
-    if (in[0]->dtype != out->dtype)
-        VF_TRY(vf_low_new(cx, in[0]->dtype, out->rank, out->dims, &result, err));
-    VfkGridSampleParams q = {.batch = in[0]->dims[0], .channels = in[0]->dims[1], .spatial = n,
-                             .in_dim = {1}, .out_dim = {1}, .mode = m, .padding = p,
-                             .align_corners = vf_node_int(call->node, "align_corners")};
-    for (int32_t i = 0; i < n; i++) {
-        q.in_dim[3 - n + i] = in[0]->dims[2 + i];
-        q.out_dim[3 - n + i] = out->dims[2 + i];
-    }
-    int64_t rows = q.batch * q.out_dim[0] * q.out_dim[1];
-    VfLowEmit emit = {.op = "grid_sample", .dtype = in[0]->dtype, .params = &q, .n_in = 2,
-                      .n_out = 1, .in = in, .out = &result,
-                      .units = out->count == 0 ? 0 : rows,
-                      .unit_cost = 20 * (double)(q.channels * q.out_dim[2]),
-                      .flops = 10 * (double)out->count};
-    VF_TRY(vf_low_emit(cx, &emit, err));
-    return vf_low_cast(cx, result, out->dtype, &call->out[0], err);
-}
-
-/* Coordinate of place i of n, from -1 to 1: of the pixels' middles, or of their outer ones. */
-static double grid_coordinate(int64_t i, int64_t n, bool is_aligned)
-{
-    if (!is_aligned)
-        return (2 * (double)i + 1) / (double)n - 1;
-    return n > 1 ? 2 * (double)i / (double)(n - 1) - 1 : -1;
-}
-
-/* Every place of the image, as rows (x, y, 1) or (x, y, z, 1). */
-static VfStatus affine_places(VfLower *cx, VfDtype dtype, int32_t n, const int64_t *size,
-                              bool is_aligned, VfLowValue **out, VfErr *err)
-{
-    VfTensor *tensor;
-    void *data;
-    const int64_t dims[2] = {vf_low_product(size, 0, n), n + 1};
-    VF_TRY(vf_tensor_new(cx->arena, dtype, 2, dims, &tensor, &data, err));
-    for (int64_t i = 0; i < dims[0]; i++) {
-        int64_t left = i;
-        for (int32_t k = 0; k < n; k++) {
-            int64_t length = size[n - 1 - k];
-            vf_tensor_put_double(data, dtype, (size_t)(i * (n + 1) + k),
-                                 grid_coordinate(left % length, length, is_aligned));
-            left /= length;
-        }
-        vf_tensor_put_double(data, dtype, (size_t)(i * (n + 1) + n), 1);
-    }
-    return vf_low_const(cx, tensor, out, err);
-}
-
-/* theta, N x n x (n + 1), applied to each place of an image of the known size. */
-VfStatus vf_lower_affine_grid(VfLower *cx, VfLowCall *call, VfErr *err)
-{
-    static const int64_t perm[3] = {0, 2, 1};
-    VfLowValue *theta = call->in[0], *places, *y;
-    const int64_t *size;
-    int32_t n_size;
-    VF_TRY(vf_low_ints(cx, call, NULL, 1, &size, &n_size, err));
-    int32_t n = n_size - 2;
-    if (size == NULL || n < 2 || n > 3 || theta->rank != 3 || theta->dims[1] != n ||
-        theta->dims[2] != n + 1 || theta->dims[0] != size[0])
-        return vf_low_refuse(err, "a size of %d numbers", n_size);
-    bool is_aligned = vf_node_int(call->node, "align_corners") != 0;
-    VF_TRY(affine_places(cx, theta->dtype, n, size + 2, is_aligned, &places, err));
-    const int64_t dims[3] = {1, places->dims[0], n + 1};
-    VF_TRY(vf_low_reshape(cx, places, 3, dims, &places, err));
-    VfLowMatmul m = {.a = places, .alpha = 1};
-    VF_TRY(vf_low_permute(cx, theta, perm, &m.b, err));
-    VF_TRY(vf_low_matmul(cx, &m, &y, err));
-    return vf_low_reshape_to(cx, call, 0, y, err);
 }

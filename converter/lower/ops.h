@@ -28,6 +28,22 @@ bool vf_low_has_strings(const VfLowCall *call);
 /* Results of a node that moves strings, all of which are known. VF_UNSUPPORTED when other operands
  * are not, or when attributes make it do more than move. */
 VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+
+/* --- parts.c --- */
+
+/* The dtype of the two parts of an element: complex numbers, 64-bit integers; else VF_UNDEFINED. */
+VfDtype vf_low_part_dtype(VfDtype dtype);
+/* Part 0 or 1 of each element of `x`, a view: the real or imaginary part; the first or second half
+ * in memory. */
+VfStatus vf_low_part(VfLower *cx, VfLowValue *x, int32_t part, VfLowValue **out, VfErr *err);
+/* The elements of `dtype` that have these parts. */
+VfStatus vf_low_join(VfLower *cx, VfLowValue *const part[2], VfDtype dtype, VfLowValue **out,
+                     VfErr *err);
+bool vf_low_is_complex(VfDtype dtype);
+bool vf_low_has_complex(const VfLowCall *call);
+/* Call `fn` with the real parts of the complex operands, then with the imaginary ones, and join
+ * the results. */
+VfStatus vf_low_call_parts(VfLower *cx, VfLowFn *fn, VfLowCall *call, VfErr *err);
 /* ONNX Gather. */
 VfStatus vf_low_gather_axis(VfLower *cx, VfLowValue *x, VfLowValue *index, int32_t axis,
                             VfLowValue **out, VfErr *err);

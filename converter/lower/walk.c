@@ -243,6 +243,8 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
         if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
             return vf_low_refuse(err, "the shape of result %d depends on data", i);
     VF_TRY(check_dtype(row, call, err));
+    if ((row->flags & LOW_PARTS) != 0 && vf_low_has_complex(call))
+        return vf_low_call_parts(cx, row->fn, call, err);
     if (needs_wide(row, call))
         return call_wide(cx, row, call, err);
     return row->fn(cx, call, err);

@@ -108,6 +108,27 @@ static void scatter_nd(const VfkArgs *args, int64_t bytes, Apply *apply)
     } \
     SCATTER(dtype, T)
 
+/* Complex numbers have no order. */
+#define SCATTER_COMPLEX(dtype, R) \
+    typedef struct Complex_##dtype { \
+        R re, im; \
+    } Complex_##dtype; \
+    static void apply_##dtype(void *out, const void *update, int64_t n, int64_t reduction) \
+    { \
+        Complex_##dtype *y = out; \
+        const Complex_##dtype *x = update; \
+        for (int64_t i = 0; i < n; i++) { \
+            const Complex_##dtype a = y[i], b = x[i]; \
+            if (reduction == VFK_SCATTER_ADD) { \
+                y[i] = (Complex_##dtype){a.re + b.re, a.im + b.im}; \
+            } else { \
+                y[i].re = a.re * b.re - a.im * b.im; \
+                y[i].im = a.re * b.im + a.im * b.re; \
+            } \
+        } \
+    } \
+    SCATTER(dtype, Complex_##dtype)
+
 SCATTER_SET(b1, uint8_t)
 SCATTER_SET(b2, uint16_t)
 SCATTER_SET(b4, uint32_t)
@@ -123,3 +144,5 @@ SCATTER_REDUCE(i8, int8_t, uint32_t)
 SCATTER_REDUCE(i16, int16_t, uint32_t)
 SCATTER_REDUCE(i32, int32_t, uint32_t)
 SCATTER_REDUCE(i64, int64_t, uint64_t)
+SCATTER_COMPLEX(c64, float)
+SCATTER_COMPLEX(c128, double)

@@ -7,6 +7,7 @@
  *
  *   scatter_elements_b1 b2 b4 b8 b16, scatter_nd_b1 ...   reduction must be VFK_SCATTER_SET
  *   scatter_elements_f32 f64 i8 u8 ..., scatter_nd_f32 ... any reduction
+ *   scatter_elements_c64 c128, scatter_nd_c64 c128        VFK_SCATTER_ADD or VFK_SCATTER_MUL
  */
 #ifndef VFK_SCATTER_H
 #define VFK_SCATTER_H

@@ -59,6 +59,21 @@ static const char *const case_table[][2] = {
      "    grid = const f32[1, 1, 3, 2] {-1, 0, -0.5, 0, 0.5, 0}\n"
      "    y = GridSample(x, grid) {align_corners=1}\n"
      "}\n"},
+    {"an image of integers that f64 does not hold",
+     "model opset=22\n"
+     "graph g (x: i64[1, 1, 1, 2] = i64[1, 1, 1, 2] {9223372036854775807, -9007199254740993}, "
+     "z: u64[1, 1, 1, 2] = u64[1, 1, 1, 2] {18446744073709551615, 3}) "
+     "-> (y: i64[1, 1, 1, 3], w: u64[1, 1, 1, 3], m: i64[1, 1, 1, 1]) {\n"
+     "    want_y = const i64[1, 1, 1, 3] {9223372036854775807, -9007199254740993, 0}\n"
+     "    want_w = const u64[1, 1, 1, 3] {18446744073709551615, 3, 0}\n"
+     "    want_m = const i64[1, 1, 1, 1] {15}\n"
+     "    grid = const f32[1, 1, 3, 2] {-1, 0, 1, 0, 7, 0}\n"
+     "    y = GridSample(x, grid) {align_corners=1, mode=\"nearest\"}\n"
+     "    w = GridSample(z, grid) {align_corners=1, mode=\"nearest\"}\n"
+     "    pair = const i64[1, 1, 1, 2] {10, 20}\n"
+     "    middle = const f32[1, 1, 1, 2] {0, 0}\n"
+     "    m = GridSample(pair, middle) {align_corners=1}\n"
+     "}\n"},
     {"a product of 8-bit floats",
      "model opset=21\n"
      "graph g (a: f8e4m3fn[1, 2] = f8e4m3fn[1, 2] {1.5, 2}) -> (y: f32[1, 2]) {\n"
@@ -117,6 +132,41 @@ START_TEST(complex_numbers_are_moved)
 }
 END_TEST
 
+/* z = 1+2i, 3-4i; sums, products, and images of them. */
+START_TEST(complex_numbers_are_computed)
+{
+    static const double want[5][6] = {
+        {2, 4, 6, -8}, {-3, 4, -7, -24}, {2, -1, 0, 0}, {1, 2, 2, -1, 3, -4}, {-1, 0, 1, 2}};
+    static const size_t n_want[5] = {4, 4, 4, 6, 4};
+    LowerCase c;
+    case_open(&c, "model opset=19\n"
+                  "graph g (x: c128[2] = c128[2] hex 000000000000f03f0000000000000040"
+                  "000000000000084000000000000010c0) -> (a: c128[2], m: c128[2], s: c128[1, 1, 1, 2], "
+                  "r: c128[1, 1, 1, 3], o: c128[1, 1, 1, 2]) {\n"
+                  "    at = const i64[2, 1] {0, 1}\n"
+                  "    along = const i64[2] {0, 1}\n"
+                  "    a = ScatterND(x, at, x) {reduction=\"add\"}\n"
+                  "    m = ScatterElements(x, along, x) {reduction=\"mul\"}\n"
+                  "    d = const i64[4] {1, 1, 1, 2}\n"
+                  "    i = Reshape(x, d)\n"
+                  "    grid = const f32[1, 1, 2, 2] {0, 0, 9, 9}\n"
+                  "    s = GridSample(i, grid) {align_corners=1}\n"
+                  "    f = const f32[4] {1, 1, 1, 1.5}\n"
+                  "    r = Resize(i, _, f) {mode=\"linear\", "
+                  "coordinate_transformation_mode=\"align_corners\"}\n"
+                  "    roi = const f32[8] {0, 0, 0, -1, 1, 1, 1, 0}\n"
+                  "    one = const f32[4] {1, 1, 1, 1}\n"
+                  "    o = Resize(i, roi, one) {mode=\"linear\", extrapolation_value=-1.0, "
+                  "coordinate_transformation_mode=\"tf_crop_and_resize\"}\n"
+                  "}\n");
+    ck_assert_msg(case_lower(&c, (VfLowerOptions){0}, false) == VF_OK, "%s", c.err.text);
+    case_run(&c, 1);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_mem_eq(c.out[i], want[i], n_want[i] * sizeof want[i][0]);
+    case_close(&c);
+}
+END_TEST
+
 /* What the row of the operator does not list is refused before a kernel is looked for. */
 START_TEST(other_dtypes_are_refused)
 {
@@ -130,6 +180,20 @@ START_TEST(other_dtypes_are_refused)
 }
 END_TEST
 
+START_TEST(complex_numbers_have_no_order)
+{
+    LowerCase c;
+    case_open(&c, "model opset=18\n"
+                  "graph g (x: c64[1] = c64[1] hex 0000000000000000) -> (y: c64[1]) {\n"
+                  "    i = const i64[1] {0}\n"
+                  "    y = ScatterElements(x, i, x) {reduction=\"max\"}\n"
+                  "}\n");
+    ck_assert_int_eq(case_lower(&c, (VfLowerOptions){0}, false), VF_UNSUPPORTED);
+    ck_assert_msg(strstr(c.err.text, "no greatest") != NULL, "%s", c.err.text);
+    case_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("lower/dtypes");
@@ -137,6 +201,8 @@ static Suite *make_suite(void)
     int n = (int)(sizeof case_table / sizeof *case_table);
     tcase_add_loop_test(tcase, gives_the_expected_values, 0, n);
     tcase_add_test(tcase, complex_numbers_are_moved);
+    tcase_add_test(tcase, complex_numbers_are_computed);
+    tcase_add_test(tcase, complex_numbers_have_no_order);
     tcase_add_test(tcase, other_dtypes_are_refused);
     suite_add_tcase(suite, tcase);
     return suite;

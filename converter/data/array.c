@@ -5,6 +5,7 @@
 
 #include "runtime/base/size.h"
 #include "runtime/base/text.h"
+#include "runtime/kernels/number.h"
 
 VfStatus vf_array_init(VfArray *array, VfArena *arena, VfDtype dtype, int32_t rank,
                        const int64_t *dims, const void *data, VfErr *err)
@@ -36,76 +37,11 @@ VfStatus vf_array_new(VfArray *array, VfArena *arena, VfDtype dtype, int32_t ran
     return VF_OK;
 }
 
-static double half_to_double(uint16_t bits)
-{
-    int exponent = (bits >> 10) & 31;
-    double fraction = (double)(bits & 1023) / 1024.0;
-    double magnitude;
-    if (exponent == 31)
-        magnitude = fraction > 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        magnitude = ldexp(fraction, -14);
-    else
-        magnitude = ldexp(1.0 + fraction, exponent - 15);
-    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-static double bfloat_to_double(uint16_t bits)
-{
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return (double)value;
-}
-
-/* Data may be unaligned in mapped files of other formats: always copied out. */
-#define LOAD(type) \
-    type value;    \
-    memcpy(&value, (const char *)array->data + i * sizeof value, sizeof value)
-
-#define GETTER(name, type)                                   \
-    static double name(const VfArray *array, size_t i)       \
-    {                                                        \
-        LOAD(type);                                          \
-        return (double)value;                                \
-    }
-
-GETTER(get_f32, float)
-GETTER(get_f64, double)
-GETTER(get_u8, uint8_t)
-GETTER(get_i8, int8_t)
-GETTER(get_u16, uint16_t)
-GETTER(get_i16, int16_t)
-GETTER(get_i32, int32_t)
-GETTER(get_i64, int64_t)
-GETTER(get_u32, uint32_t)
-GETTER(get_u64, uint64_t)
-
-static double get_f16(const VfArray *array, size_t i)
-{
-    LOAD(uint16_t);
-    return half_to_double(value);
-}
-
-static double get_bf16(const VfArray *array, size_t i)
-{
-    LOAD(uint16_t);
-    return bfloat_to_double(value);
-}
-
-typedef double GetFn(const VfArray *array, size_t i);
-
-static GetFn *const getter[VF_DTYPE_COUNT] = {
-    [VF_F32] = get_f32, [VF_F64] = get_f64, [VF_F16] = get_f16, [VF_BF16] = get_bf16,
-    [VF_U8] = get_u8,   [VF_I8] = get_i8,   [VF_U16] = get_u16, [VF_I16] = get_i16,
-    [VF_I32] = get_i32, [VF_I64] = get_i64, [VF_U32] = get_u32, [VF_U64] = get_u64,
-    [VF_BOOL] = get_u8,
-};
-
 double vf_array_get_double(const VfArray *array, size_t i)
 {
-    GetFn *get = getter[array->dtype];
-    return get == NULL ? (double)NAN : get(array, i);
+    bool is_real = array->dtype != VF_C64 && array->dtype != VF_C128 &&
+                   vf_dtype_info(array->dtype)->bits > 0;
+    return is_real ? vf_number_at(array->data, array->dtype, i) : (double)NAN;
 }
 
 const char *vf_array_text(VfArena *arena, const VfArray *array)
@@ -160,35 +96,49 @@ static uint16_t next_half(uint64_t *state)
     return (uint16_t)(sign | (uint32_t)exponent << 10 | (fraction & 1023));
 }
 
-static void fill_integers(unsigned char *data, size_t count, size_t width, uint64_t mask,
-                          uint64_t *state)
+/* The floats of at least 32 bits are `next_float` itself. */
+static void fill_floats(void *data, VfDtype dtype, size_t count, uint64_t *state)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (dtype == VF_F64)
+            ((double *)data)[i] = (double)next_float(state);
+        else if (dtype == VF_F32)
+            ((float *)data)[i] = next_float(state);
+        else if (dtype == VF_F16)
+            ((uint16_t *)data)[i] = next_half(state);
+        else if (dtype == VF_BF16) { /* cut, not rounded: below 1 */
+            float value = next_float(state);
+            memcpy((uint16_t *)data + i, (const char *)&value + 2, sizeof(uint16_t));
+        } else { /* e8m0 has no sign */
+            double value = (double)next_float(state);
+            value = dtype == VF_F8E8M0 ? fabs(value) : value;
+            vf_number_put_bits(data, dtype, i, vf_number_encode(dtype, value));
+        }
+    }
+}
+
+static void fill_integers(void *data, VfDtype dtype, size_t count, uint64_t *state)
+{
+    uint64_t mask = dtype == VF_BOOL ? 1 : 7;
     for (size_t i = 0; i < count; i++)
-        data[i * width] = (unsigned char)(next_random(state) >> 32 & mask);
+        vf_number_put_bits(data, dtype, i, next_random(state) >> 32 & mask);
 }
 
 VfStatus vf_array_random(VfArray *array, VfArena *arena, VfDtype dtype, int32_t rank,
                          const int64_t *dims, uint64_t seed, VfErr *err)
 {
     const VfDtypeInfo *info = vf_dtype_info(dtype);
-    if (getter[dtype] == NULL)
+    bool is_complex = dtype == VF_C64 || dtype == VF_C128;
+    if (info->bits == 0)
         return vf_fail(err, VF_UNSUPPORTED, "cannot make random data of dtype '%s'", info->name);
     void *data;
     VF_TRY(vf_array_new(array, arena, dtype, rank, dims, &data, err));
     uint64_t state = seed;
-    for (size_t i = 0; i < array->count && info->is_float; i++) {
-        if (dtype == VF_F64)
-            ((double *)data)[i] = (double)next_float(&state);
-        else if (dtype == VF_F32)
-            ((float *)data)[i] = next_float(&state);
-        else if (dtype == VF_F16)
-            ((uint16_t *)data)[i] = next_half(&state);
-        else {
-            float value = next_float(&state);
-            memcpy((uint16_t *)data + i, (const char *)&value + 2, sizeof(uint16_t));
-        }
-    }
-    if (!info->is_float)
-        fill_integers(data, array->count, info->bits / 8u, dtype == VF_BOOL ? 1 : 7, &state);
+    if (is_complex)
+        fill_floats(data, dtype == VF_C64 ? VF_F32 : VF_F64, 2 * array->count, &state);
+    else if (info->is_float)
+        fill_floats(data, dtype, array->count, &state);
+    else
+        fill_integers(data, dtype, array->count, &state);
     return VF_OK;
 }

@@ -39,7 +39,7 @@ VfStatus vf_array_init(VfArray *array, VfArena *arena, VfDtype dtype, int32_t ra
 VfStatus vf_array_new(VfArray *array, VfArena *arena, VfDtype dtype, int32_t rank,
                       const int64_t *dims, void **data, VfErr *err);
 
-/* Element `i` as a double; any numeric dtype but complex ones. */
+/* Element `i` as a double; NaN for complex numbers and strings. */
 double vf_array_get_double(const VfArray *array, size_t i);
 
 /* "f32[1, 3, 224, 224]" in `arena`, or NULL when out of memory. */
@@ -48,8 +48,9 @@ const char *vf_array_text(VfArena *arena, const VfArray *array);
 /* The array called `name`, or NULL. */
 const VfArray *vf_array_find(const VfNamedArray *array, size_t n_array, VfBytes name);
 
-/* Numbers in [-1, 1) (floats), [0, 8) (integers), 0 or 1 (bool), the same for one seed on every
- * machine. VF_UNSUPPORTED for strings and complex numbers. The array's data is in `arena`. */
+/* The same for one seed on every machine: floats and both parts of complex numbers in [-1, 1),
+ * f8e8m0 in (0, 1], integers in [0, 8) or, of 2 bits, all, bool 0 or 1. VF_UNSUPPORTED for strings.
+ * The array's data is in `arena`. */
 VfStatus vf_array_random(VfArray *array, VfArena *arena, VfDtype dtype, int32_t rank,
                          const int64_t *dims, uint64_t seed, VfErr *err);
 

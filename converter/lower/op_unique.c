@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 
 /* Less than, equal to or greater than 0 as element `i` comes before, is, or follows element `k`. */
 typedef int Compare(const VfTensor *tensor, size_t i, size_t k);

@@ -1,7 +1,7 @@
 #include "passes/ir/infer.h"
 
 #include "passes/ir/infer_op.h"
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 
 static VfInferFn *const table[VF_OP_COUNT] = {
 #define VF_INFER(op, function) [VF_OP_##op] = function,

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/size.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 #include "passes/ir/vft_parse.h"
 #include "passes/ir/vft_print.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 #include "passes/ir/vft_lex.h"
 #include "passes/ir/vft_print.h"
 

@@ -1,9 +1,10 @@
 /* How far two arrays of one dtype and shape are apart.
  *
  * Floats of any width up to f64 are compared as doubles, integers and bools too (equality is
- * exact all the same). Elements where either side is NaN or infinite count as special: equal
- * specials (both NaN, or the same infinity) agree, others are counted in n_special_differ and
- * left out of all distances.
+ * exact all the same). Complex numbers are compared as points of the plane: |a - b| is their
+ * distance, ULP are those of the worse part, and lines have no largest element. Elements where
+ * either side is NaN or infinite count as special: equal specials (both NaN, or the same infinity)
+ * agree, others are counted in n_special_differ and left out of all distances.
  */
 #ifndef VF_EXEC_COMPARE_H
 #define VF_EXEC_COMPARE_H
@@ -32,7 +33,7 @@ typedef struct VfDistance {
 } VfDistance;
 
 /* Compare `count` elements; `row` is the length of the last axis (0: no lines; it divides count).
- * b is the reference. VF_UNSUPPORTED for strings, complex and sub-byte dtypes. */
+ * b is the reference. VF_UNSUPPORTED for strings. */
 VfStatus vf_compare(VfDtype dtype, size_t count, size_t row, const void *a, const void *b,
                     VfDistance *distance, VfErr *err);
 

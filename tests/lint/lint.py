@@ -15,20 +15,23 @@ IR, MATCH, REWRITE, PASSES = "passes/ir", "passes/match", "passes/rewrite", "pas
 BELOW_API = (KERNELS, BASE, EXEC, IR, MATCH, REWRITE, PASSES, "converter/onnx", "converter/data",
              "converter/lower", "converter/emit", "converter/draw", "converter/report")
 
+# what every folder may know of the kernels' folder
+DTYPES = ("runtime/kernels/dtype.h", "runtime/kernels/number.h")
+
 # folder: folders (or single headers) it may include, besides itself
 LAYERS = {
     KERNELS: (),
     BASE: (),
     EXEC: (KERNELS, BASE),
-    IR: (BASE, "runtime/kernels/dtype.h"),
-    MATCH: (IR, BASE, "runtime/kernels/dtype.h"),
-    REWRITE: (MATCH, IR, BASE, "runtime/kernels/dtype.h"),
+    IR: (BASE, *DTYPES),
+    MATCH: (IR, BASE, *DTYPES),
+    REWRITE: (MATCH, IR, BASE, *DTYPES),
     PASSES: (IR, MATCH, REWRITE, BASE, KERNELS),
-    "converter/data": (BASE, "runtime/kernels/dtype.h"),
-    "converter/onnx": (IR, BASE, "runtime/kernels/dtype.h"),
+    "converter/data": (BASE, *DTYPES),
+    "converter/onnx": (IR, BASE, *DTYPES),
     "converter/lower": (IR, EXEC, KERNELS, BASE),
     "converter/emit": (EXEC, KERNELS, BASE),
-    "converter/draw": (IR, BASE, "runtime/kernels/dtype.h"),
+    "converter/draw": (IR, BASE, *DTYPES),
     "converter/report": ("passes/rewrite/journal.h", "converter/draw", IR, BASE),
     "converter/api": BELOW_API,
     "converter/cli": ("converter/api", BASE),

@@ -182,7 +182,8 @@ START_TEST(random_data_is_in_range_and_repeats)
         VfDtype dtype;
         double low, high;
     } row[] = {{VF_F32, -1, 1}, {VF_F64, -1, 1}, {VF_F16, -1, 1}, {VF_BF16, -1, 1},
-               {VF_BOOL, 0, 1}, {VF_I64, 0, 7},  {VF_U8, 0, 7}};
+               {VF_BOOL, 0, 1}, {VF_I64, 0, 7},  {VF_U8, 0, 7},   {VF_F8E4M3FN, -1, 1},
+               {VF_U4, 0, 7},   {VF_I2, -2, 1},  {VF_F4E2M1, -1, 1}, {VF_F8E8M0, 0, 1}};
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         VfArray a, b;
         ck_assert_int_eq(vf_array_random(&a, arena, row[i].dtype, 1, dims, 1, &err), VF_OK);
@@ -199,7 +200,10 @@ START_TEST(random_data_is_in_range_and_repeats)
         ck_assert(least >= row[i].low && most <= row[i].high);
         ck_assert(most - least > 0.9 * (row[i].high - row[i].low));
     }
-    VfArray a;
+    VfArray a, reals;
+    ck_assert_int_eq(vf_array_random(&a, arena, VF_C64, 1, dims, 1, &err), VF_OK);
+    ck_assert_int_eq(vf_array_random(&reals, arena, VF_F32, 1, dims, 1, &err), VF_OK);
+    ck_assert_int_eq(memcmp(a.data, reals.data, reals.bytes), 0);
     ck_assert_int_eq(vf_array_random(&a, arena, VF_STRING, 1, dims, 1, &err), VF_UNSUPPORTED);
 }
 END_TEST

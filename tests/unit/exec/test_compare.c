@@ -76,6 +76,46 @@ START_TEST(integers_beyond_doubles)
 }
 END_TEST
 
+/* 1, 1.5, -inf beside 1, 2, -inf; 7, -8 beside -8, 7; 1 and NaN beside 2 and NaN. */
+START_TEST(small_dtypes)
+{
+    static const uint8_t e5m2[] = {0x3c, 0x3e, 0xfc}, other[] = {0x3c, 0x40, 0xfc};
+    VfDistance d = compare(VF_F8E5M2, 3, 0, e5m2, other);
+    ck_assert_uint_eq(d.n_differ, 1);
+    ck_assert_uint_eq(d.n_special_differ, 0);
+    ck_assert_double_eq(d.max_abs, 0.5);
+    ck_assert_double_eq(d.max_ulp, 1);
+    static const uint8_t nibbles[] = {0x87}, swapped[] = {0x78};
+    d = compare(VF_I4, 2, 2, nibbles, swapped);
+    ck_assert_uint_eq(d.n_differ, 2);
+    ck_assert_double_eq(d.max_abs, 15);
+    ck_assert_int_eq(d.n_top1, 0);
+    static const uint8_t powers[] = {127, 255}, next[] = {128, 255};
+    d = compare(VF_F8E8M0, 2, 0, powers, next);
+    ck_assert_uint_eq(d.n_differ, 1);
+    ck_assert_double_eq(d.max_abs, 1);
+    ck_assert_double_eq(d.max_ulp, 0.5);
+}
+END_TEST
+
+/* Points of the plane: 3 + 4i is 5 from 0. */
+START_TEST(complex_numbers)
+{
+    static const float a[] = {3, 4, 1, NAN, 2, 0}, b[] = {0, 0, 1, NAN, 2, INFINITY};
+    VfDistance d = compare(VF_C64, 3, 3, a, b);
+    ck_assert_uint_eq(d.n_differ, 2);
+    ck_assert_uint_eq(d.n_special_differ, 1);
+    ck_assert_double_eq(d.max_abs, 5);
+    ck_assert_int_eq(d.n_row, 0);
+    static const double x[] = {3, 4}, y[] = {3, 3};
+    bool is_close, is_closer;
+    VfErr err = {0};
+    ck_assert_int_eq(vf_compare_is_close(VF_C128, 1, x, y, 0.25, 0, &is_close, &err), VF_OK);
+    ck_assert_int_eq(vf_compare_is_close(VF_C128, 1, x, y, 0.23, 0, &is_closer, &err), VF_OK);
+    ck_assert(is_close && !is_closer);
+}
+END_TEST
+
 typedef struct Close {
     float a, b;
     double rtol, atol;
@@ -118,6 +158,8 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, special_values);
     tcase_add_test(tcase, both_zero_or_one);
     tcase_add_test(tcase, integers_beyond_doubles);
+    tcase_add_test(tcase, small_dtypes);
+    tcase_add_test(tcase, complex_numbers);
     tcase_add_loop_test(tcase, within_a_tolerance, 0,
                         (int)(sizeof close_table / sizeof *close_table));
     tcase_add_test(tcase, no_meaning_for_strings);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 #include "tests/support/arena_case.h"
 
 /* dtype, value, its bits, the value that comes back */

@@ -141,8 +141,8 @@ START_TEST(complex_numbers_are_computed)
     LowerCase c;
     case_open(&c, "model opset=19\n"
                   "graph g (x: c128[2] = c128[2] hex 000000000000f03f0000000000000040"
-                  "000000000000084000000000000010c0) -> (a: c128[2], m: c128[2], s: c128[1, 1, 1, 2], "
-                  "r: c128[1, 1, 1, 3], o: c128[1, 1, 1, 2]) {\n"
+                  "000000000000084000000000000010c0) -> (a: c128[2], m: c128[2], "
+                  "s: c128[1, 1, 1, 2], r: c128[1, 1, 1, 3], o: c128[1, 1, 1, 2]) {\n"
                   "    at = const i64[2, 1] {0, 1}\n"
                   "    along = const i64[2] {0, 1}\n"
                   "    a = ScatterND(x, at, x) {reduction=\"add\"}\n"

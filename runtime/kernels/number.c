@@ -1,4 +1,4 @@
-#include "passes/ir/number.h"
+#include "runtime/kernels/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,7 +134,7 @@ bool vf_number_infinity(VfDtype dtype, bool is_negative, uint64_t *bits)
 }
 
 /* Powers of two from 2^-127; 255 is NaN. */
-static uint64_t encode_e8m0(double value)
+static uint64_t encode_power(double value)
 {
     if (isnan(value) || value < 0)
         return 255;
@@ -183,6 +183,33 @@ double vf_number_value(VfDtype dtype, uint64_t bits)
     return (double)bits;
 }
 
+double vf_number_at(const void *data, VfDtype dtype, size_t i)
+{
+    if (dtype == VF_F32) { /* the most frequent one, without a loop over its bytes */
+        float value;
+        memcpy(&value, (const char *)data + i * sizeof value, sizeof value);
+        return (double)value;
+    }
+    return vf_number_value(dtype, vf_number_bits(data, dtype, i));
+}
+
+double vf_number_imaginary_at(const void *data, VfDtype dtype, size_t i)
+{
+    VfDtype part = dtype == VF_C64 ? VF_F32 : dtype == VF_C128 ? VF_F64 : VF_UNDEFINED;
+    return part == VF_UNDEFINED ? 0 : vf_number_at(data, part, 2 * i + 1);
+}
+
+bool vf_number_precision(VfDtype dtype, int *bits, int *min_exponent)
+{
+    const Format *narrow = find_format(dtype);
+    bool is_f32 = dtype == VF_F32 || dtype == VF_C64, is_f64 = dtype == VF_F64 || dtype == VF_C128;
+    if (narrow == NULL && !is_f32 && !is_f64 && dtype != VF_F8E8M0)
+        return false;
+    *bits = narrow != NULL ? narrow->mantissa_bits + 1 : is_f32 ? 24 : is_f64 ? 53 : 1;
+    *min_exponent = narrow != NULL ? 1 - narrow->bias : is_f64 ? -1022 : is_f32 ? -126 : -127;
+    return true;
+}
+
 static uint64_t encode_integer(VfDtype dtype, double value)
 {
     unsigned bits = element_bits(dtype);
@@ -207,7 +234,7 @@ uint64_t vf_number_encode(VfDtype dtype, double value)
     if (narrow != NULL)
         return encode(narrow, value);
     if (dtype == VF_F8E8M0)
-        return encode_e8m0(value);
+        return encode_power(value);
     if (dtype == VF_F32 || dtype == VF_C64) {
         float single = (float)value;
         uint32_t word;

@@ -7,8 +7,8 @@
  *
  * Source: IEEE 754 binary16, bfloat16, and the float8/float4 formats of the ONNX documents.
  */
-#ifndef VF_IR_NUMBER_H
-#define VF_IR_NUMBER_H
+#ifndef VFK_NUMBER_H
+#define VFK_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +25,10 @@ void vf_number_put_bits(void *data, VfDtype dtype, size_t i, uint64_t bits);
 /* The value of an element with these bits; exact but for 64-bit integers. */
 double vf_number_value(VfDtype dtype, uint64_t bits);
 
+/* The value of element `i`, the imaginary part of a complex one: 0 for all other dtypes. */
+double vf_number_at(const void *data, VfDtype dtype, size_t i);
+double vf_number_imaginary_at(const void *data, VfDtype dtype, size_t i);
+
 /* The bits of `value` in `dtype`: nearest, ties to even. Integers saturate, NaN becomes 0; floats
  * of 8 bits and fewer saturate at their largest finite number, wider ones become infinite. */
 uint64_t vf_number_encode(VfDtype dtype, double value);
@@ -34,5 +38,9 @@ bool vf_number_infinity(VfDtype dtype, bool is_negative, uint64_t *bits);
 
 /* Floating point of any width. */
 bool vf_number_is_float(VfDtype dtype);
+
+/* Floats and the parts of complex numbers: bits of the significand with the leading one, and the
+ * least exponent of a normal number. False for others. */
+bool vf_number_precision(VfDtype dtype, int *bits, int *min_exponent);
 
 #endif

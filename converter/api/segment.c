@@ -132,18 +132,56 @@ static VfStatus take_saved(VfSession *to, const VfSession *segment, VfErr *err)
     return VF_OK;
 }
 
-/* The outputs of the segment become given values. */
-static VfStatus take_outputs(const Cut *cut, const VfSession *segment, VfValue *const *keep,
+/* Strings lie in the plan of the segment, which goes. */
+static VfStatus copy_strings(VfArena *arena, VfArray *array, VfErr *err)
+{
+    const VfBytes *from = array->data;
+    VfBytes *to = VF_NEW_ARRAY(arena, VfBytes, array->count);
+    VF_TRY_ALLOC(to, err);
+    for (size_t i = 0; i < array->count; i++) {
+        to[i] = (VfBytes){vf_arena_copy(arena, from[i].data, from[i].size), from[i].size};
+        VF_TRY_ALLOC(to[i].data, err);
+    }
+    array->data = to;
+    return VF_OK;
+}
+
+static VfStatus take_tensor(const VfSession *segment, int32_t output, VfBinding *binding,
+                            VfErr *err)
+{
+    VfArray a;
+    VfTensor *tensor = VF_NEW(segment->arena, VfTensor);
+    VF_TRY_ALLOC(tensor, err);
+    VF_TRY(vf_session_output(segment, output, &a, err));
+    if (a.dtype == VF_STRING)
+        VF_TRY(copy_strings(segment->arena, &a, err));
+    *tensor = (VfTensor){a.dtype, a.rank, a.dims, a.count, a.bytes, a.data, VF_STORAGE_LENT};
+    *binding = (VfBinding){.dtype = a.dtype, .rank = a.rank, .dims = a.dims, .value = tensor};
+    return VF_OK;
+}
+
+static VfStatus take_result(const VfSession *segment, const VfPlanResult *result,
+                            VfBinding *binding, VfErr *err)
+{
+    if (result->kind == VF_PLAN_TENSOR)
+        return take_tensor(segment, result->first, binding, err);
+    VfBinding *item = VF_NEW_ARRAY(segment->arena, VfBinding, (size_t)result->n);
+    VF_TRY_ALLOC(item, err);
+    for (int32_t i = 0; i < result->n; i++)
+        VF_TRY(take_tensor(segment, result->first + i, &item[i], err));
+    bool is_absent = result->kind == VF_PLAN_ABSENT;
+    *binding = (VfBinding){.kind = is_absent ? VF_BINDING_ABSENT : VF_BINDING_SEQUENCE,
+                           .n_item = result->n, .item = item};
+    return VF_OK;
+}
+
+/* The results of the segment become given values. */
+static VfStatus take_results(const Cut *cut, const VfSession *segment, VfValue *const *keep,
                              VfGiven *given, VfErr *err)
 {
-    VfArena *arena = cut->session->arena;
-    for (int32_t i = 0; i < segment->plan->n_output; i++) {
-        VfArray a;
-        VfTensor *tensor = VF_NEW(arena, VfTensor);
-        VF_TRY_ALLOC(tensor, err);
-        VF_TRY(vf_session_output(segment, i, &a, err));
-        *tensor = (VfTensor){a.dtype, a.rank, a.dims, a.count, a.bytes, a.data, VF_STORAGE_LENT};
-        given[i] = (VfGiven){keep[i], tensor, cut->is_needed[keep[i]->id]};
+    for (int32_t i = 0; i < segment->plan->n_result; i++) {
+        given[i] = (VfGiven){.value = keep[i], .is_known = cut->is_needed[keep[i]->id]};
+        VF_TRY(take_result(segment, &segment->plan->result[i], &given[i].binding, err));
     }
     return VF_OK;
 }
@@ -154,7 +192,7 @@ static VfStatus run_segment(const Cut *cut, VfSession *segment, VfValue *const *
     VF_TRY(vf_session_ready(segment, cut->model->ir->graph, cut->in, err));
     VF_TRY(vf_session_run(segment, NULL, err));
     VF_TRY(take_saved(cut->session, segment, err));
-    return take_outputs(cut, segment, keep, given, err);
+    return take_results(cut, segment, keep, given, err);
 }
 
 /* Run [begin, at) and put what is read later among the given values. */
@@ -168,6 +206,7 @@ static VfStatus add_segment(Cut *cut, const VfNode *begin, const VfNode *at, VfE
     int32_t n_old = 0, end = cut->places.of_node[at->id];
     options.begin = begin;
     options.end = at;
+    options.lists = true;
     VF_TRY(find_kept(cut, begin, at, &keep, &options.n_keep, err));
     options.keep = keep;
     VfGiven *given = VF_NEW_ARRAY(session->arena, VfGiven,

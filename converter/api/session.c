@@ -168,6 +168,15 @@ static VfStatus place_value(VfSession *session, const VfFileValue *value, int32_
     return VF_OK;
 }
 
+static VfStatus place_given(VfSession *session, const VfBinding *b, int32_t *n, VfErr *err)
+{
+    if (b->kind == VF_BINDING_TENSOR && b->dtype != VF_STRING)
+        return place_input(session, b->value->data, b->value->bytes, n, err);
+    for (int32_t i = 0; i < b->n_item; i++)
+        VF_TRY(place_given(session, &b->item[i], n, err));
+    return VF_OK;
+}
+
 /* The plan's inputs are the tensors of the graph's inputs, in order, then those given. */
 static VfStatus place_inputs(VfSession *session, const VfGraph *graph, const VitfoldData *in,
                              VfErr *err)
@@ -182,10 +191,8 @@ static VfStatus place_inputs(VfSession *session, const VfGraph *graph, const Vit
         else if (array != NULL)
             VF_TRY(place_input(session, array->data, array->bytes, &n, err));
     }
-    for (int32_t i = 0; i < session->n_given; i++) {
-        const VfTensor *tensor = session->given[i].tensor;
-        VF_TRY(place_input(session, tensor->data, tensor->bytes, &n, err));
-    }
+    for (int32_t i = 0; i < session->n_given; i++)
+        VF_TRY(place_given(session, &session->given[i].binding, &n, err));
     return n == session->plan->n_input
                ? VF_OK
                : vf_fail(err, VF_INTERNAL, "the plan's input %d is not the model's", n);

@@ -76,8 +76,9 @@ static VfStatus add_input(VfLower *cx, VfBytes name, VfLowValue *value, VfErr *e
     return VF_OK;
 }
 
-static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
-                            VfErr *err)
+/* Contents are known to the walk if `is_known`; those of strings always. */
+static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, bool is_known,
+                            VfLowValue **value, VfErr *err)
 {
     if (b->dtype == VF_STRING && b->value == NULL)
         return vf_fail(err, VF_UNSUPPORTED, "input '%.*s' holds strings", (int)name.size,
@@ -87,22 +88,22 @@ static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, VfLow
         return vf_low_const(cx, b->value, value, err);
     }
     VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, value, err));
-    if (cx->use_values)
+    if (is_known)
         (*value)->known = b->value;
     return add_input(cx, name, *value, err);
 }
 
-static VfStatus bind_value(VfLower *cx, VfBytes name, const VfBinding *b, VfLowValue **value,
-                           VfErr *err)
+static VfStatus bind_value(VfLower *cx, VfBytes name, const VfBinding *b, bool is_known,
+                           VfLowValue **value, VfErr *err)
 {
     if (b->kind == VF_BINDING_TENSOR)
-        return bind_tensor(cx, name, b, value, err);
+        return bind_tensor(cx, name, b, is_known, value, err);
     VfLowValue **item = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)b->n_item + 1);
     *value = VF_NEW(cx->arena, VfLowValue);
     VF_TRY_ALLOC(item, err);
     VF_TRY_ALLOC(*value, err);
     for (int32_t i = 0; i < b->n_item; i++)
-        VF_TRY(bind_value(cx, name, &b->item[i], &item[i], err));
+        VF_TRY(bind_value(cx, name, &b->item[i], is_known, &item[i], err));
     **value = (VfLowValue){.kind = b->kind == VF_BINDING_ABSENT ? LOW_ABSENT : LOW_SEQUENCE,
                            .dtype = b->n_item > 0 ? item[0]->dtype : VF_UNDEFINED,
                            .buffer = LOW_NO_BUFFER, .n_item = b->n_item, .item = item};
@@ -131,7 +132,7 @@ static VfStatus check_kind(const VfModel *model, const VfValue *input, const VfB
 static VfStatus bind_input(VfLower *cx, const VfValue *input, const VfBinding *b, VfErr *err)
 {
     VF_TRY(check_kind(cx->model, input, b, cx->report_arena, err));
-    return bind_value(cx, input->name, b, &cx->env[input->id], err);
+    return bind_value(cx, input->name, b, cx->use_values, &cx->env[input->id], err);
 }
 
 static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, VfErr *err)
@@ -151,12 +152,8 @@ static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, Vf
 
 static VfStatus bind_given(VfLower *cx, const VfGiven *given, VfErr *err)
 {
-    const VfTensor *t = given->tensor;
-    VfLowValue **value = &cx->env[given->value->id];
-    VF_TRY(vf_low_input(cx, t->dtype, t->rank, t->dims, value, err));
-    if (given->is_known)
-        (*value)->known = t;
-    return add_input(cx, given->value->name, *value, err);
+    return bind_value(cx, given->value->name, &given->binding, given->is_known,
+                      &cx->env[given->value->id], err);
 }
 
 /* --- outputs --- */

@@ -33,12 +33,12 @@ typedef struct VfBinding {
     const struct VfBinding *item;
 } VfBinding;
 
-/* A value of the main graph that is computed already: an input of the plan, after the graph's. The
- * plan depends on its contents if it may read them. */
+/* A value of the main graph that is computed already: its tensors of numbers are inputs of the
+ * plan, after those of the graph. */
 typedef struct VfGiven {
     const VfValue *value;
-    const VfTensor *tensor;
-    bool is_known; /* the plan may read them */
+    VfBinding binding; /* with the contents of every tensor */
+    bool is_known;     /* the plan may read numbers, too, and then depends on them */
 } VfGiven;
 
 typedef struct VfLowerOptions {

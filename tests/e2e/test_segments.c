@@ -50,6 +50,21 @@ static const char *const equal_table[][2] = {
      "               else_branch=graph e () -> (o2) { o2 = Identity(some) }}\n"
      "    t = Transpose(n)\n    g = GatherND(p, t)\n    y = ReduceSum(g) {keepdims=0}\n"
      "    z = Identity(s)\n}\n"},
+    {"a sequence of what is made before, and which of it is decided by data",
+     "graph g (x: f32[100]) -> (y: f32[], z: f32[]) {\n"
+     "    p = Relu(x)\n    q = SequenceConstruct(x, p)\n    n = NonZero(p)\n"
+     "    k = Size(n)\n    zero = const i64[] {0}\n    m = Greater(k, zero)\n"
+     "    i = Cast(m) {to=7}\n    e = SequenceAt(q, i)\n    t = Transpose(n)\n"
+     "    g = GatherND(e, t)\n    y = ReduceSum(g) {keepdims=0}\n"
+     "    z = ReduceSum(p) {keepdims=0}\n}\n"},
+    {"strings from one segment to the next",
+     "graph g (x: f32[100]) -> (y: f32[], z: f32[]) {\n"
+     "    p = Relu(x)\n    n = NonZero(p)\n    k = Size(n)\n    w = Cast(k) {to=8}\n"
+     "    half = const f32[] {0.5}\n    h = Sub(p, half)\n    zero = const f32[] {0}\n"
+     "    c = Greater(h, zero)\n    g = Compress(p, c)\n    s = ReduceSum(g) {keepdims=0}\n"
+     "    v = Cast(w) {to=1}\n    y = Add(v, s)\n"
+     "    f = Cast(k) {to=1}\n    r = Where(c, p, zero)\n    t = ReduceSum(r) {keepdims=0}\n"
+     "    z = Add(f, t)\n}\n"},
 };
 
 static const VfNamedArray *arrays_of(const char *file, size_t *n)

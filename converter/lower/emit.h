@@ -128,6 +128,8 @@ typedef struct VfLowMatmul {
     const int64_t *perm; /* memory order of the result's axes, or NULL: as its dims */
 } VfLowMatmul;
 
+/* Bring operands of any ranks but 0 to what vf_low_matmul takes, as ONNX MatMul does. */
+VfStatus vf_low_align_product(VfLower *cx, VfLowMatmul *m, VfErr *err);
 /* Ranks at least 2 and equal. */
 VfStatus vf_low_matmul(VfLower *cx, const VfLowMatmul *m, VfLowValue **out, VfErr *err);
 

@@ -35,7 +35,10 @@ static VfStatus check_moves(const VfLowCall *call, VfErr *err)
             return vf_low_refuse(err, "strings with %s '%.*s'", only_moves[i].attr,
                                  (int)value.size, value.data);
     }
-    return VF_OK;
+    double fill = call->node->op == VF_OP_RESIZE && call->opset >= 11
+                      ? vf_node_float(call->node, "extrapolation_value")
+                      : 0;
+    return fill == 0 ? VF_OK : vf_low_refuse(err, "strings with extrapolation_value %g", fill);
 }
 
 static bool is_strings(const VfLowValue *value)

@@ -97,8 +97,7 @@ VfStatus vf_lower_constant(VfLower *cx, VfLowCall *call, VfErr *err)
         break;
     }
     if (tensor == NULL && attr->type == VF_ATTR_SPARSE_TENSOR)
-        return vf_low_refuse(err, "a sparse tensor of strings, of elements below a byte, or of too "
-                             "many elements");
+        return vf_low_refuse(err, "a sparse tensor of too many elements");
     if (tensor == NULL)
         return vf_low_refuse_word("attribute", attr->name, err);
     return vf_low_const(cx, tensor, &call->out[0], err);
@@ -228,6 +227,14 @@ VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate
     return convert(cx, x, to, (VfkCastParams){.saturate = saturate}, out, err);
 }
 
+VfDtype vf_low_byte_dtype(VfDtype dtype)
+{
+    const VfDtypeInfo *info = vf_dtype_info(dtype);
+    if (info->bits == 0 || info->bits >= 8)
+        return dtype;
+    return info->is_float ? VF_F32 : info->is_signed ? VF_I8 : VF_U8;
+}
+
 /* Only to f8e8m0 there is a choice. */
 static VfStatus read_rounding(const VfLowCall *call, VfDtype to, VfkCastParams *rule, VfErr *err)
 {
@@ -253,8 +260,9 @@ VfStatus vf_lower_cast(VfLower *cx, VfLowCall *call, VfErr *err)
                               call->opset >= 19 ? vf_node_int(call->node, "saturate") : 1};
     VF_TRY(read_rounding(call, to, &rule, err));
     VfLowValue *x = call->in[0];
+    bool is_narrow = vf_dtype_info(to)->is_float && vf_dtype_info(to)->bits <= 8;
     if (x->dtype == VF_STRING && to != VF_STRING)
-        return vf_low_parse_strings(cx, call, err);
+        VF_TRY(vf_low_parse_strings(cx, call, is_narrow ? VF_F32 : to, &x, err));
     if (x->dtype != VF_STRING && to == VF_STRING)
         return vf_low_print_strings(cx, call, err);
     /* A float becomes an integer first, of which a narrow type keeps the low bits. */

@@ -149,9 +149,11 @@ static bool is_known_false(const VfLowValue *value)
 static VfStatus drop(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x = call->in[0], *ratio = vf_low_in(call, 1), *u, *keep, *one, *zero, *y;
+    if (vf_dtype_info(x->dtype)->bits <= 8)
+        VF_TRY(vf_low_convert(cx, x, VF_F32, 1, &x, err));
     if (ratio == NULL)
         VF_TRY(vf_low_scalar(cx, x->dtype, vf_node_float(call->node, "ratio"), &ratio, err));
-    VF_TRY(vf_low_cast(cx, ratio, x->dtype, &ratio, err));
+    VF_TRY(vf_low_convert(cx, ratio, x->dtype, 1, &ratio, err));
     VF_TRY(vf_low_random_like(cx, call, x, &u, err));
     VF_TRY(vf_low_binary(cx, "greater_equal", u, ratio, &keep, err));
     VF_TRY(vf_low_scalar(cx, x->dtype, 1, &one, err));
@@ -161,7 +163,8 @@ static VfStatus drop(VfLower *cx, VfLowCall *call, VfErr *err)
     VF_TRY(vf_low_binary(cx, "mul", x, one, &y, err));
     if (vf_low_has_out(call, 1))
         VF_TRY(vf_low_cast(cx, keep, call->fact[1].type.dtype, &call->out[1], err));
-    return vf_low_where(cx, keep, y, zero, &call->out[0], err);
+    VF_TRY(vf_low_where(cx, keep, y, zero, &y, err));
+    return vf_low_convert(cx, y, call->fact[0].type.dtype, 1, &call->out[0], err);
 }
 
 /* In inference the identity, with a mask of ones. */

@@ -230,6 +230,14 @@ static VfStatus with_rank(VfLower *cx, VfLowValue *x, int32_t rank, bool is_colu
     return vf_low_reshape(cx, x, rank, dims, out, err);
 }
 
+VfStatus vf_low_align_product(VfLower *cx, VfLowMatmul *m, VfErr *err)
+{
+    int32_t rank = m->a->rank > m->b->rank ? m->a->rank : m->b->rank;
+    rank = rank < 2 ? 2 : rank;
+    VF_TRY(with_rank(cx, m->a, rank, false, &m->a, err));
+    return with_rank(cx, m->b, rank, true, &m->b, err);
+}
+
 static VfStatus lower_product(VfLower *cx, VfLowCall *call, VfLowMatmul *m, VfErr *err)
 {
     VfLowValue *c;
@@ -261,10 +269,7 @@ VfStatus vf_lower_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
     VfLowMatmul m = {.a = call->in[0], .b = call->in[1], .alpha = 1};
     if (m.a->rank < 1 || m.b->rank < 1)
         return vf_low_refuse(err, "a scalar operand");
-    int32_t rank = m.a->rank > m.b->rank ? m.a->rank : m.b->rank;
-    rank = rank < 2 ? 2 : rank;
-    VF_TRY(with_rank(cx, m.a, rank, false, &m.a, err));
-    VF_TRY(with_rank(cx, m.b, rank, true, &m.b, err));
+    VF_TRY(vf_low_align_product(cx, &m, err));
     return lower_product(cx, call, &m, err);
 }
 

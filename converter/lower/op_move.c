@@ -133,17 +133,19 @@ VfStatus vf_lower_split(VfLower *cx, VfLowCall *call, VfErr *err)
     return VF_OK;
 }
 
-/* Small operands that are all known are joined now, as their result may decide shapes. */
+/* Small operands that are all known are joined now, as their result may decide shapes; strings must
+ * be. */
 static VfStatus concat_known(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis,
                              const int64_t *dims, VfLowValue **out, VfErr *err)
 {
-    size_t width = vf_low_width(in[0]->dtype), at = 0, total = 0;
+    bool is_string = in[0]->dtype == VF_STRING;
+    size_t width = is_string ? sizeof(VfBytes) : vf_low_width(in[0]->dtype), at = 0, total = 0;
     VfTensor *tensor;
     void *data;
     for (int32_t i = 0; i < n; i++) {
         total += in[i]->count;
-        if (in[i]->known == NULL || total > 4096 || width == 0)
-            return VF_OK;
+        if (in[i]->known == NULL || (total > 4096 && !is_string))
+            return is_string ? vf_low_refuse(err, "strings that are not known") : VF_OK;
     }
     VF_TRY(vf_tensor_new(cx->arena, in[0]->dtype, in[0]->rank, dims, &tensor, &data, err));
     int64_t outer = vf_low_product(dims, 0, axis);
@@ -156,6 +158,19 @@ static VfStatus concat_known(VfLower *cx, int32_t n, VfLowValue *const *in, int3
             at += bytes;
         }
     return vf_low_const(cx, tensor, out, err);
+}
+
+/* Several elements a byte: one by one, in bytes. */
+static VfStatus concat_bytes(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis,
+                             VfLowValue **out, VfErr *err)
+{
+    VfDtype dtype = in[0]->dtype;
+    VfLowValue **wide = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)n);
+    VF_TRY_ALLOC(wide, err);
+    for (int32_t i = 0; i < n; i++)
+        VF_TRY(vf_low_convert(cx, in[i], vf_low_byte_dtype(dtype), 1, &wide[i], err));
+    VF_TRY(vf_low_concat(cx, n, wide, axis, out, err));
+    return vf_low_convert(cx, *out, dtype, 1, out, err);
 }
 
 VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t axis,
@@ -174,6 +189,8 @@ VfStatus vf_low_concat(VfLower *cx, int32_t n, VfLowValue *const *in, int32_t ax
         dims[axis] += in[i]->dims[axis];
     }
     *out = NULL;
+    if (vf_low_byte_dtype(in[0]->dtype) != in[0]->dtype)
+        return concat_bytes(cx, n, in, axis, out, err);
     VF_TRY(concat_known(cx, n, in, axis, dims, out, err));
     if (*out != NULL)
         return VF_OK;

@@ -164,59 +164,84 @@ VfStatus vf_lower_dynamic_quantize(VfLower *cx, VfLowCall *call, VfErr *err)
     return vf_low_emit(cx, &emit, err);
 }
 
-/* sum, an i32, times a scale over y's scale, rounded, plus y's zero point. */
+/* `y`, an f32 in units of y's scale, plus the zero point, as result 0: integers are rounded and
+ * saturated, 8-bit floats rounded once. */
+static VfStatus put_quantized(VfLower *cx, VfLowCall *call, VfLowValue *y, VfLowValue *zero,
+                              VfErr *err)
+{
+    VfDtype to = call->fact[0].type.dtype;
+    bool is_float = vf_dtype_info(to)->is_float != 0;
+    if (!is_float)
+        VF_TRY(vf_low_map(cx, "round", y, 0, 0, &y, err));
+    VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
+    VF_TRY(vf_low_binary(cx, "add", y, zero, &y, err));
+    if (!is_float)
+        VF_TRY(saturate_to(cx, y, to, &y, err));
+    VF_TRY(vf_low_convert(cx, y, to, 1, &y, err));
+    return vf_low_reshape_to(cx, call, 0, y, err);
+}
+
+/* sum, an i32, times a scale over y's scale. */
 static VfStatus requantize(VfLower *cx, VfLowCall *call, VfLowValue *sum,
                            VfLowValue *const scale[3], VfLowValue *zero, VfErr *err)
 {
-    VfLowValue *factor;
-    VfDtype to = call->fact[0].type.dtype;
-    VfLowValue *f[3];
+    VfLowValue *factor, *f[3];
     for (int32_t i = 0; i < 3; i++)
         VF_TRY(vf_low_cast(cx, scale[i], VF_F32, &f[i], err));
     VF_TRY(vf_low_binary(cx, "mul", f[0], f[1], &factor, err));
     VF_TRY(vf_low_binary(cx, "div", factor, f[2], &factor, err));
     VF_TRY(vf_low_cast(cx, sum, VF_F32, &sum, err));
     VF_TRY(vf_low_binary(cx, "mul", sum, factor, &sum, err));
-    VF_TRY(vf_low_map(cx, "round", sum, 0, 0, &sum, err));
-    VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
-    VF_TRY(vf_low_binary(cx, "add", sum, zero, &sum, err));
-    VF_TRY(saturate_to(cx, sum, to, &sum, err));
-    VF_TRY(vf_low_convert(cx, sum, to, 1, &sum, err));
-    return vf_low_reshape_to(cx, call, 0, sum, err);
+    return put_quantized(cx, call, sum, zero, err);
 }
 
-/* 8-bit floats: the numbers they stand for, multiplied in f32, over y's scale, saturated. */
+/* A list of one number for each row of a matrix, as its column. */
+static VfStatus as_column(VfLower *cx, VfLowValue *list, VfLowValue **out, VfErr *err)
+{
+    *out = list;
+    if (list->rank != 1 || list->count <= 1)
+        return VF_OK;
+    return vf_low_reshape(cx, list, 2, (int64_t[2]){list->dims[0], 1}, out, err);
+}
+
+/* Operand `i`, 0 or 1, of a QLinearMatMul: the numbers it stands for. */
+static VfStatus dequantized(VfLower *cx, const VfLowCall *call, int32_t i, VfLowValue *x,
+                            VfLowValue **out, VfErr *err)
+{
+    VfLowValue *scale = call->in[3 * i + 1], *zero = call->in[3 * i + 2];
+    if (i == 0) {
+        VF_TRY(as_column(cx, scale, &scale, err));
+        VF_TRY(as_column(cx, zero, &zero, err));
+    }
+    VF_TRY(vf_low_convert(cx, x, VF_F32, 1, &x, err));
+    VF_TRY(vf_low_convert(cx, zero, VF_F32, 1, &zero, err));
+    VF_TRY(vf_low_cast(cx, scale, VF_F32, &scale, err));
+    VF_TRY(vf_low_binary(cx, "sub", x, zero, &x, err));
+    return vf_low_binary(cx, "mul", x, scale, out, err);
+}
+
+/* With 8-bit floats: what the operands stand for is multiplied in f32. */
 static VfStatus matmul_of_floats(VfLower *cx, VfLowCall *call, VfErr *err)
 {
-    VfLowValue *x[2], *zero, *scale, *y;
-    for (int32_t i = 0; i < 2; i++) {
-        VF_TRY(vf_low_convert(cx, call->in[3 * i], VF_F32, 1, &x[i], err));
-        VF_TRY(vf_low_convert(cx, call->in[3 * i + 2], VF_F32, 1, &zero, err));
-        VF_TRY(vf_low_cast(cx, call->in[3 * i + 1], VF_F32, &scale, err));
-        if (scale->count > 1 || zero->count > 1 || x[i]->rank < 2 || x[i]->rank != x[0]->rank)
-            return vf_low_refuse(err, "8-bit floats of unlike ranks or scales");
-        VF_TRY(vf_low_binary(cx, "sub", x[i], zero, &x[i], err));
-        VF_TRY(vf_low_binary(cx, "mul", x[i], scale, &x[i], err));
-    }
-    VfLowMatmul m = {.a = x[0], .b = x[1], .alpha = 1};
+    VfLowMatmul m = {.a = call->in[0], .b = call->in[3], .alpha = 1};
+    VfLowValue *y, *scale;
+    VF_TRY(vf_low_align_product(cx, &m, err));
+    VF_TRY(dequantized(cx, call, 0, m.a, &m.a, err));
+    VF_TRY(dequantized(cx, call, 1, m.b, &m.b, err));
     VF_TRY(vf_low_matmul(cx, &m, &y, err));
     VF_TRY(vf_low_cast(cx, call->in[6], VF_F32, &scale, err));
     VF_TRY(vf_low_binary(cx, "div", y, scale, &y, err));
-    VF_TRY(vf_low_convert(cx, call->in[7], VF_F32, 1, &zero, err));
-    VF_TRY(vf_low_binary(cx, "add", y, zero, &y, err));
-    VF_TRY(vf_low_convert(cx, y, call->fact[0].type.dtype, 1, &y, err));
-    return vf_low_reshape_to(cx, call, 0, y, err);
+    return put_quantized(cx, call, y, call->in[7], err);
 }
 
 VfStatus vf_lower_qlinear_matmul(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *in[4] = {call->in[0], call->in[3], call->in[2], call->in[5]}, *sum;
     VfLowValue *scale[3] = {call->in[1], call->in[4], call->in[6]};
-    if (vf_dtype_info(in[0]->dtype)->is_float)
+    if (vf_dtype_info(in[0]->dtype)->is_float || vf_dtype_info(in[1]->dtype)->is_float)
         return matmul_of_floats(cx, call, err);
     VF_TRY(vf_low_matmul_integer(cx, in, &sum, err));
-    if (scale[0]->rank == 1 && scale[0]->count > 1)
-        VF_TRY(vf_low_reshape(cx, scale[0], 2, (int64_t[2]){scale[0]->dims[0], 1}, &scale[0], err));
+    VF_TRY(as_column(cx, scale[0], &scale[0], err));
     return requantize(cx, call, sum, scale, call->in[7], err);
 }
 

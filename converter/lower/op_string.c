@@ -8,17 +8,18 @@
 #include <string.h>
 
 #include "converter/lower/ops.h"
+#include "runtime/kernels/number.h"
 
-/* A tensor of the type inferred for result 0, whose data is to be filled. */
-static VfStatus new_result(VfLower *cx, const VfLowCall *call, VfTensor **tensor, void **data,
-                           VfErr *err)
+/* A tensor of the shape inferred for result 0, whose data is to be filled. */
+static VfStatus new_result(VfLower *cx, const VfLowCall *call, VfDtype dtype, VfTensor **tensor,
+                           void **data, VfErr *err)
 {
     const VfType *type = &call->fact[0].type;
     int64_t *dims = VF_NEW_ARRAY(cx->arena, int64_t, (size_t)type->rank + 1);
     VF_TRY_ALLOC(dims, err);
     for (int32_t i = 0; i < type->rank; i++)
         dims[i] = type->dims[i].k;
-    return vf_tensor_new(cx->arena, type->dtype, type->rank, dims, tensor, data, err);
+    return vf_tensor_new(cx->arena, dtype, type->rank, dims, tensor, data, err);
 }
 
 /* The element of a known operand that is broadcast to element `place` of a tensor. */
@@ -50,7 +51,7 @@ VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err)
     for (int k = 0; k < 2; k++)
         VF_TRY(need_strings(call->in[k], err));
     const VfBytes *a = call->in[0]->known->data, *b = call->in[1]->known->data;
-    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    VF_TRY(new_result(cx, call, VF_BOOL, &tensor, &data, err));
     for (size_t i = 0; i < tensor->count; i++)
         ((char *)data)[i] = vf_bytes_is_equal(a[broadcast_place(call->in[0], tensor, i)],
                                               b[broadcast_place(call->in[1], tensor, i)]);
@@ -83,12 +84,13 @@ static bool put_number(const char *text, size_t size, VfTensor *to, void *data, 
     return is_number(text, size, end);
 }
 
-VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err)
+VfStatus vf_low_parse_strings(VfLower *cx, const VfLowCall *call, VfDtype dtype, VfLowValue **out,
+                              VfErr *err)
 {
     VfTensor *tensor;
     void *data;
     VF_TRY(need_strings(call->in[0], err));
-    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    VF_TRY(new_result(cx, call, dtype, &tensor, &data, err));
     const VfBytes *text = call->in[0]->known->data;
     locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     VF_TRY_ALLOC(locale, err);
@@ -102,7 +104,7 @@ VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err)
                              vf_node_label(call->node), copy);
     }
     freelocale(locale);
-    return status == VF_OK ? vf_low_const(cx, tensor, &call->out[0], err) : status;
+    return status == VF_OK ? vf_low_const(cx, tensor, out, err) : status;
 }
 
 /* --- numbers as strings, as Python writes them: "3.0", "1e-05", "nan"; "True" --- */
@@ -177,11 +179,12 @@ static const char *element_text(VfArena *arena, const VfTensor *of, size_t i, lo
 {
     if (vf_dtype_info(of->dtype)->is_float)
         return float_text(arena, of, i, locale);
+    if (of->dtype == VF_U64)
+        return vf_arena_printf(arena, "%" PRIu64, vf_number_bits(of->data, VF_U64, i));
     int64_t number = vf_tensor_get_i64(of, i);
     if (of->dtype == VF_BOOL)
         return number != 0 ? "True" : "False";
-    return of->dtype == VF_U64 ? vf_arena_printf(arena, "%" PRIu64, (uint64_t)number)
-                               : vf_arena_printf(arena, "%" PRId64, number);
+    return vf_arena_printf(arena, "%" PRId64, number);
 }
 
 VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -189,7 +192,7 @@ VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err)
     VfTensor *tensor;
     void *data;
     VF_TRY(vf_low_need_known(call, call->in[0], err));
-    VF_TRY(new_result(cx, call, &tensor, &data, err));
+    VF_TRY(new_result(cx, call, VF_STRING, &tensor, &data, err));
     locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     VF_TRY_ALLOC(locale, err);
     VfStatus status = VF_OK;

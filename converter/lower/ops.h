@@ -12,6 +12,9 @@
 
 /* Rough nanoseconds of an element of a map kernel. */
 double vf_low_map_cost(const char *op);
+/* The dtype of whole bytes that holds what one of several elements a byte does; others as they are.
+ */
+VfDtype vf_low_byte_dtype(VfDtype dtype);
 /* `x` in another dtype, through a third where there is no kernel for the pair. */
 VfStatus vf_low_convert(VfLower *cx, VfLowValue *x, VfDtype to, int64_t saturate, VfLowValue **out,
                         VfErr *err);
@@ -21,7 +24,9 @@ VfStatus vf_low_index_copy(VfLower *cx, VfLowValue *x, const int64_t *table, VfL
                            VfLowValue *out, VfErr *err);
 /* Operands of strings: they are known when the plan is made, and so are the results. */
 VfStatus vf_low_equal_strings(VfLower *cx, VfLowCall *call, VfErr *err);
-VfStatus vf_low_parse_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+/* The numbers that the strings of operand 0 say, in `dtype`. VF_INVALID: one is no number. */
+VfStatus vf_low_parse_strings(VfLower *cx, const VfLowCall *call, VfDtype dtype, VfLowValue **out,
+                              VfErr *err);
 VfStatus vf_low_print_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 /* Is an operand a tensor of strings? */
 bool vf_low_has_strings(const VfLowCall *call);

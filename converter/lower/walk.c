@@ -127,12 +127,9 @@ static VfStatus resolve_node(VfLower *cx, const VfNode **node, VfErr *err)
 /* The dtype in which a row computes what it gets as `dtype`. All values of one fit the other. */
 static VfDtype wide_of(const VfLowRow *row, VfDtype dtype)
 {
-    const VfDtypeInfo *info = vf_dtype_info(dtype);
     if ((row->flags & LOW_HALF) != 0 && (dtype == VF_F16 || dtype == VF_BF16))
         return VF_F32;
-    if ((row->flags & LOW_PACKED) == 0 || info->bits == 0 || info->bits >= 8)
-        return dtype;
-    return info->is_float ? VF_F32 : info->is_signed ? VF_I8 : VF_U8;
+    return (row->flags & LOW_PACKED) != 0 ? vf_low_byte_dtype(dtype) : dtype;
 }
 
 /* Numbers that a row may have to know when the plan is made stay known. */

@@ -3,6 +3,7 @@
 
 #include "converter/onnx/reader.h"
 #include "runtime/base/size.h"
+#include "runtime/kernels/number.h"
 
 /* Above this many elements a tensor stays bytes, so that a small file cannot ask for all memory. */
 enum { MAX_DENSE = 1 << 24 };
@@ -30,16 +31,23 @@ static bool fits(const VfTensor *value, const VfTensor *index, int32_t rank)
 }
 
 static VfStatus fill(VfReader *reader, const VfTensor *value, const VfTensor *index,
-                     const char *owner, VfTensor *dense, char *data)
+                     const char *owner, const VfTensor *dense, void *data)
 {
-    size_t width = vf_dtype_bytes(value->dtype, 1), at;
-    memset(data, 0, dense->bytes);
+    size_t width = value->dtype == VF_STRING ? sizeof(VfBytes) : vf_dtype_bytes(value->dtype, 1);
+    bool is_packed = vf_dtype_info(value->dtype)->bits % 8 != 0;
+    size_t at;
+    for (size_t i = 0; i < dense->count && value->dtype == VF_STRING; i++)
+        ((VfBytes *)data)[i] = vf_bytes("");
     for (size_t i = 0; i < value->count; i++) {
         if (!place_of(index, dense, i, &at))
             return vf_reader_fault(reader, VF_INVALID,
                                    "%s: element %zu of a sparse tensor lies outside of it", owner,
                                    i);
-        memcpy(data + at * width, (const char *)value->data + i * width, width);
+        if (is_packed)
+            vf_number_put_bits(data, value->dtype, at,
+                               vf_number_bits(value->data, value->dtype, i));
+        else
+            memcpy((char *)data + at * width, (const char *)value->data + i * width, width);
     }
     return VF_OK;
 }
@@ -63,8 +71,7 @@ static VfStatus make_dense(VfReader *reader, const Onnx__SparseTensorProto *prot
         return vf_reader_fault(reader, VF_INVALID,
                                "%s: values, indices and shape of a sparse tensor do not fit",
                                owner);
-    const VfDtypeInfo *info = vf_dtype_info(value->dtype);
-    if (value->dtype == VF_STRING || info->bits % 8 != 0 || count > MAX_DENSE)
+    if (count > MAX_DENSE)
         return VF_OK;
     VF_TRY(vf_tensor_new(reader->arena, value->dtype, (int32_t)proto->n_dims, proto->dims, &dense,
                          &data, reader->err));

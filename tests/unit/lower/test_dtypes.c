@@ -86,6 +86,41 @@ static const char *const case_table[][2] = {
      "    y8 = QLinearMatMul(a, two, none, b, half, none, half, one)\n"
      "    y = Cast(y8) {to=1}\n"
      "}\n"},
+    {"products of 8-bit floats and integers, rounded",
+     "model opset=21\n"
+     "graph g (a: f8e4m3fn[2, 1] = f8e4m3fn[2, 1] {1.5, 2}) "
+     "-> (y: i8[2, 2], z: f32[2, 2], s: i8[2, 1]) {\n"
+     "    want_y = const i8[2, 2] {3, 127, 4, 127}\n"
+     "    want_z = const f32[2, 2] {1.5, 192, 1, 128}\n"
+     "    want_s = const i8[2, 1] {2, 4}\n"
+     "    one = const f32[] {1}\n    half = const f32[] {0.5}\n    rows = const f32[2] {1, 2}\n"
+     "    none = const f8e4m3fn[] {0}\n    nil = const i8[] {0}\n    two = const i8[] {2}\n"
+     "    zeros = const f8e4m3fn[2] {0, 0}\n"
+     "    b = const f8e4m3fn[1, 2] {0.75, 448}\n"
+     "    y = QLinearMatMul(a, one, none, b, one, none, one, two)\n"
+     "    c = const i8[2, 1] {3, 2}\n"
+     "    d = const i8[1, 2] {1, 127}\n"
+     "    z8 = QLinearMatMul(c, one, nil, d, half, nil, one, none)\n    z = Cast(z8) {to=1}\n"
+     "    e = const i8[1] {1}\n    s8 = QLinearMatMul(a, rows, zeros, e, one, nil, one, nil)\n"
+     "    column = const i64[2] {2, 1}\n    s = Reshape(s8, column)\n"
+     "}\n"},
+    {"numbers below a byte that trips stack",
+     "model opset=25\n"
+     "graph g (x: i4[3] = i4[3] {-8, 7, 1}) -> (y: i8[2, 3]) {\n"
+     "    want_y = const i8[2, 3] {-8, 7, 1, -8, 7, 1}\n"
+     "    n = const i64[] {2}\n    zero = const f32[] {0}\n"
+     "    k, q = Loop(n, _, zero) {body=graph b (i: i64[], c: bool[], v: f32[]) "
+     "-> (d, e, t: i4[3]) {\n"
+     "        d = Identity(c)\n        e = Identity(v)\n        t = Identity(x)\n    }}\n"
+     "    y = Cast(q) {to=3}\n"
+     "}\n"},
+    {"8-bit floats that are all dropped",
+     "model opset=22\n"
+     "graph g (x: f8e5m2[2] = f8e5m2[2] {1.5, 2}) -> (y: f32[2], m: bool[2]) {\n"
+     "    want_y = const f32[2] {0, 0}\n    want_m = const bool[2] {false, false}\n"
+     "    most = const f8e4m3fn[] {1}\n    train = const bool[] {true}\n"
+     "    y8, m = Dropout(x, most, train)\n    y = Cast(y8) {to=1}\n"
+     "}\n"},
     {"a root-mean-square norm whose scale has another dtype",
      "model opset=23\n"
      "graph g (x: f32[1, 2] = f32[1, 2] {7, 1}, z: f64[1, 2] = f64[1, 2] {7, 1}) "

@@ -61,6 +61,14 @@ static const Refusal refusal_table[] = {
      "    r = ScatterND(s, i, u) {reduction=\"add\"} @n0\n"
      "    y = Equal(r, s)\n"
      "}\n"},
+    {"node 'n0': strings with extrapolation_value 7",
+     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
+     "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"
+     "    roi = const f32[2] {0, 2}\n    f = const f32[1] {1}\n"
+     "    r = Resize(s, roi, f) {mode=\"nearest\", extrapolation_value=7.0, "
+     "coordinate_transformation_mode=\"tf_crop_and_resize\"} @n0\n"
+     "    y = Equal(r, s)\n"
+     "}\n"},
     {"node 'n0': operand 1 is not known when the plan is made",
      "graph g (i: i64[1] = i64[1] {1}) -> (y) {\n"
      "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"

@@ -8,6 +8,12 @@
     "graph g (x: f32[1] = f32[1] {0}) -> (y: bool[" n "]) {\n"                               \
     "    want_y = const bool[" n "] {" __VA_ARGS__ "}\n" nodes "    y = Equal(r, w)\n}\n"
 
+/* Strings as small floats, and what these are as f32. */
+#define NARROW(opset, dtype, attrs, strings, ...)                                              \
+    "model opset=" opset "\ngraph g (x: f32[1] = f32[1] {0}) -> (y: f32[3]) {\n"               \
+    "    want_y = const f32[3] {" __VA_ARGS__ "}\n" strings                                    \
+    "    r = Cast(s) {to=" dtype ", " attrs "}\n    y = Cast(r) {to=1}\n}\n"
+
 /* What is tested, the model. */
 static const char *const case_table[][2] = {
     {"gathered",
@@ -64,9 +70,26 @@ static const char *const case_table[][2] = {
     {"integers",
      ALL("2", "    v = const i64[2] {-9223372036854775808, 7}\n"
          STRINGS("w", "-9223372036854775808", "7") "    r = Cast(v) {to=8}\n", "true, true")},
+    {"integers above what is signed",
+     ALL("2", "    v = const u64[2] {18446744073709551615, 9223372036854775808}\n"
+         STRINGS("w", "18446744073709551615", "9223372036854775808") "    r = Cast(v) {to=8}\n",
+         "true, true")},
+    {"stacked by the trips of a loop",
+     ALL("4", STRINGS("s", "a", "b") STRINGS("w", "a", "b", "a", "b")
+         "    n = const i64[] {2}\n    zero = const f32[] {0}\n"
+         "    k, q = Loop(n, _, zero) {body=graph b (i: i64[], c: bool[], v: f32[]) "
+         "-> (d, e, t: string[2]) {\n"
+         "        d = Identity(c)\n        e = Identity(v)\n        t = Identity(s)\n    }}\n"
+         "    m = const i64[1] {4}\n    r = Reshape(q, m)\n", "true, true, true, true")},
     {"truth",
      ALL("2", "    v = const bool[2] {true, false}\n" STRINGS("w", "True", "False")
          "    r = Cast(v) {to=8}\n", "true, true")},
+    {"to small floats, saturated",
+     NARROW("19", "17", "saturate=1", STRINGS("s", "INF", "-1e6", "0.3"), "448, -448, 0.3125")},
+    {"to small floats, not saturated",
+     NARROW("19", "19", "saturate=0", STRINGS("s", "INF", "-1e6", "0.3"), "inf, -inf, 0.3125")},
+    {"to powers of two, down",
+     NARROW("24", "24", "round_mode=\"down\"", STRINGS("s", "3.5", "1.5", "4"), "2, 1, 4")},
 };
 
 CASE_TABLE_MAIN("lower/strings")

@@ -157,11 +157,24 @@ START_TEST(test_opset_imported_twice)
 }
 END_TEST
 
-/* A Constant of shape 2 x 2 with 5 at `at[0]` and 7 at `at[1]`. */
-static VfBytes sparse_model(VfArena *arena, const int64_t at[2])
+/* Elements 5 and 7 of a sparse tensor: its values, filled up at 1 and 2, in bits of the dtype. */
+static const float f32_pair[2] = {5, 7}, f32_filled[4] = {0, 5, 7, 0};
+static const uint8_t i4_pair[1] = {0x75}, i4_filled[2] = {0x50, 0x07};
+static const struct SparseCase {
+    VfDtype dtype;
+    VfBytes pair;
+    const void *filled;
+    size_t bytes;
+} sparse_case[] = {
+    {VF_F32, {(const char *)f32_pair, sizeof f32_pair}, f32_filled, sizeof f32_filled},
+    {VF_I4, {(const char *)i4_pair, sizeof i4_pair}, i4_filled, sizeof i4_filled},
+};
+
+/* A Constant of shape 2 x 2 with two numbers at `at[0]` and `at[1]`; of strings "5" and "7" if
+ * `from` is NULL. */
+static VfBytes sparse_model(VfArena *arena, const struct SparseCase *from, const int64_t at[2])
 {
     static const GraphCase graph = {"x", "x", "", NULL, NULL, 0, 0};
-    static const float value[2] = {5, 7};
     VfEmit emit;
     VfBytes more;
     vf_emit_init(&emit, arena);
@@ -176,9 +189,14 @@ static VfBytes sparse_model(VfArena *arena, const int64_t at[2])
     for (uint32_t i = 1; i <= 2; i++) {
         VfEmitMark tensor = vf_emit_begin(&emit, i);
         vf_emit_int(&emit, 1, 2);
-        vf_emit_int(&emit, 2, i == 1 ? VF_F32 : VF_I64);
-        vf_emit_bytes(&emit, 9, i == 1 ? (VfBytes){(const char *)value, sizeof value}
-                                       : (VfBytes){(const char *)at, 2 * sizeof *at});
+        vf_emit_int(&emit, 2, i == 2 ? VF_I64 : from == NULL ? VF_STRING : from->dtype);
+        if (i == 1 && from == NULL) {
+            vf_emit_bytes(&emit, 6, vf_bytes("5"));
+            vf_emit_bytes(&emit, 6, vf_bytes("7"));
+        } else {
+            vf_emit_bytes(&emit, 9,
+                          i == 1 ? from->pair : (VfBytes){(const char *)at, 2 * sizeof *at});
+        }
         vf_emit_end(&emit, tensor);
     }
     vf_emit_int(&emit, 3, 2);
@@ -192,22 +210,40 @@ static VfBytes sparse_model(VfArena *arena, const int64_t at[2])
 
 START_TEST(test_sparse)
 {
-    static const float want[4] = {0, 5, 7, 0};
+    const struct SparseCase *c = &sparse_case[_i];
     VfArena *arena = vf_arena_new();
     VfModel *model;
     VfErr err = {VF_OK, ""};
-    VfBytes good = sparse_model(arena, (const int64_t[2]){1, 2});
-    VfBytes bad_place = sparse_model(arena, (const int64_t[2]){1, 4});
+    VfBytes good = sparse_model(arena, c, (const int64_t[2]){1, 2});
+    VfBytes bad_place = sparse_model(arena, c, (const int64_t[2]){1, 4});
     ck_assert_int_eq(vf_onnx_import_memory(good.data, good.size, "m", NULL, NULL, &model, &err),
                      VF_OK);
     const VfTensor *tensor = model->graph->first_node->first_attr->tensor;
     ck_assert_ptr_nonnull(tensor);
     ck_assert_int_eq(tensor->rank, 2);
-    ck_assert_mem_eq(tensor->data, want, sizeof want);
+    ck_assert_mem_eq(tensor->data, c->filled, c->bytes);
     vf_model_free(model);
     ck_assert_int_eq(vf_onnx_import_memory(bad_place.data, bad_place.size, "m", NULL, NULL, &model,
                                            &err), VF_INVALID);
     ck_assert_msg(has_text(err.text, "element 1 of a sparse tensor lies outside"), "%s", err.text);
+    vf_arena_free(arena);
+}
+END_TEST
+
+START_TEST(test_sparse_strings)
+{
+    static const char *const want[4] = {"", "5", "7", ""};
+    VfArena *arena = vf_arena_new();
+    VfModel *model;
+    VfErr err = {VF_OK, ""};
+    VfBytes file = sparse_model(arena, NULL, (const int64_t[2]){1, 2});
+    ck_assert_int_eq(vf_onnx_import_memory(file.data, file.size, "m", NULL, NULL, &model, &err),
+                     VF_OK);
+    const VfTensor *tensor = model->graph->first_node->first_attr->tensor;
+    ck_assert_ptr_nonnull(tensor);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert(vf_bytes_is_equal(((const VfBytes *)tensor->data)[i], vf_bytes(want[i])));
+    vf_model_free(model);
     vf_arena_free(arena);
 }
 END_TEST
@@ -221,7 +257,8 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, test_attributes);
     tcase_add_loop_test(tcase, test_initializers_as_inputs, 0, 2);
     tcase_add_test(tcase, test_opset_imported_twice);
-    tcase_add_test(tcase, test_sparse);
+    tcase_add_loop_test(tcase, test_sparse, 0, 2);
+    tcase_add_test(tcase, test_sparse_strings);
     suite_add_tcase(suite, tcase);
     return suite;
 }

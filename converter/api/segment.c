@@ -195,6 +195,25 @@ static VfStatus run_segment(const Cut *cut, VfSession *segment, VfValue *const *
     return take_results(cut, segment, keep, given, err);
 }
 
+static size_t binding_bytes(const VfBinding *b)
+{
+    size_t bytes = b->kind == VF_BINDING_TENSOR ? b->value->bytes : 0;
+    for (int32_t i = 0; i < b->n_item; i++)
+        bytes += binding_bytes(&b->item[i]);
+    return bytes;
+}
+
+/* What segments have left: given values and what is saved of them. All of it is in memory. */
+static size_t held_bytes(const VfSession *session)
+{
+    size_t bytes = 0;
+    for (int32_t i = 0; i < session->n_given; i++)
+        bytes += binding_bytes(&session->given[i].binding);
+    for (size_t i = 0; i < session->n_saved; i++)
+        bytes += session->saved[i].array.bytes;
+    return bytes;
+}
+
 /* Run [begin, at) and put what is read later among the given values. */
 static VfStatus add_segment(Cut *cut, const VfNode *begin, const VfNode *at, VfErr *err)
 {
@@ -207,6 +226,7 @@ static VfStatus add_segment(Cut *cut, const VfNode *begin, const VfNode *at, VfE
     options.begin = begin;
     options.end = at;
     options.lists = true;
+    options.held_bytes = held_bytes(session);
     VF_TRY(find_kept(cut, begin, at, &keep, &options.n_keep, err));
     options.keep = keep;
     VfGiven *given = VF_NEW_ARRAY(session->arena, VfGiven,
@@ -265,6 +285,7 @@ VfStatus vf_segments_lower(const VitfoldModel *model, const VitfoldData *in,
         VF_TRY(add_segment(&cut, begin, at, err));
         VfLowerOptions rest = *options;
         rest.begin = begin = at;
+        rest.held_bytes = held_bytes(session);
         status = vf_session_lower(model, in, &rest, cut.is_read, session, unsupported, &why);
         at = unsupported->first;
         if (status != VF_OK)

@@ -242,6 +242,8 @@ VfStatus vf_low_close_node(VfLower *cx, const VfLowCall *call, int32_t outer, si
                            VfErr *err);
 /* Copy the weights whose data is not aligned for its dtype, so that kernels may read all. */
 VfStatus vf_low_align_weights(VfLower *cx, VfErr *err);
+/* VF_NO_MEMORY if the options' limit is below these bytes and those that are held. */
+VfStatus vf_low_allow(const VfLower *cx, size_t bytes, VfErr *err);
 /* Lifetimes, sharing and offsets of the arena buffers. */
 VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err);
 /* Move what was collected into the plan, with refs resolved. */

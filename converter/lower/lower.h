@@ -56,6 +56,7 @@ typedef struct VfLowerOptions {
     bool no_fuse;    /* steps stay as the nodes are written */
     bool lists;      /* outputs may be sequences and optionals (plan->result) */
     size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
+    size_t held_bytes;      /* what was computed before and is held: counts, too */
 } VfLowerOptions;
 
 /* All nodes that cannot be lowered, not only the first. */

@@ -268,6 +268,27 @@ static VfStatus place_all(VfLower *cx, VfPlan *plan, VfArena *arena, VfErr *err)
     return place_best(cx, &list, plan, arena, err);
 }
 
+VfStatus vf_low_allow(const VfLower *cx, size_t bytes, VfErr *err)
+{
+    size_t limit = cx->options.max_arena_bytes, all;
+    if (__builtin_add_overflow(bytes, cx->options.held_bytes, &all))
+        all = SIZE_MAX;
+    if (limit != 0 && all > limit)
+        return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu", all,
+                       limit);
+    return VF_OK;
+}
+
+/* The outputs of a segment are held for those that follow. */
+static size_t handed_on(const VfLower *cx, const VfPlan *plan)
+{
+    size_t bytes = 0;
+    for (int32_t i = 0; i < plan->n_output && cx->options.end != NULL; i++)
+        if (__builtin_add_overflow(bytes, plan->output[i].bytes, &bytes))
+            return SIZE_MAX;
+    return bytes;
+}
+
 VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err)
 {
     VfArena *arena = vf_arena_new();
@@ -277,9 +298,8 @@ VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err)
     VfStatus status = place_all(cx, plan, arena, err);
     vf_arena_free(arena);
     VF_TRY(status);
-    size_t limit = cx->options.max_arena_bytes;
-    if (limit != 0 && plan->arena_bytes > limit)
-        return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu",
-                       plan->arena_bytes, limit);
-    return VF_OK;
+    size_t bytes;
+    if (__builtin_add_overflow(plan->arena_bytes, handed_on(cx, plan), &bytes))
+        bytes = SIZE_MAX;
+    return vf_low_allow(cx, bytes, err);
 }

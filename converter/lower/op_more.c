@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "passes/ir/attr.h"
+#include "runtime/base/size.h"
 #include "runtime/kernels/det.h"
 
 VfStatus vf_lower_swiglu(VfLower *cx, VfLowCall *call, VfErr *err)
@@ -81,6 +82,10 @@ VfStatus vf_lower_non_zero(VfLower *cx, VfLowCall *call, VfErr *err)
     int64_t dims[2] = {x->rank, (int64_t)n};
     VfTensor *tensor;
     void *data;
+    size_t bytes;
+    if (!vf_size_mul(n, 8 * (size_t)x->rank, &bytes))
+        bytes = SIZE_MAX;
+    VF_TRY(vf_low_allow(cx, bytes, err));
     VF_TRY(vf_tensor_new(cx->arena, VF_I64, 2, dims, &tensor, &data, err));
     int64_t *out = data;
     size_t at = 0;

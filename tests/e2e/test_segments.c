@@ -109,6 +109,16 @@ START_TEST(what_lies_before_is_saved_too)
 }
 END_TEST
 
+/* 40 x 30 numbers are handed from one segment to the next, and their places. */
+START_TEST(what_is_handed_on_counts)
+{
+    vf_vft_file(vf_tool_path(folder, "@m.onnx"), equal_table[0][1]);
+    const VfToolResult *result = expect(6, "run @m.onnx --random 3 --max-memory 12k");
+    ck_assert_ptr_nonnull(strstr(result->message, "allowed are 12288"));
+    expect(0, "run @m.onnx --random 3 --max-memory 1M");
+}
+END_TEST
+
 /* A node that contents of operands do not help is named. */
 START_TEST(what_does_not_help)
 {
@@ -154,6 +164,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, both_ways_are_equal, 0,
                         (int)(sizeof equal_table / sizeof *equal_table));
     tcase_add_test(tests, what_lies_before_is_saved_too);
+    tcase_add_test(tests, what_is_handed_on_counts);
     tcase_add_test(tests, what_does_not_help);
     tcase_add_test(tests, each_batch_has_a_plan_of_its_own);
     suite_add_tcase(suite, tests);

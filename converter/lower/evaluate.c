@@ -1,5 +1,6 @@
 /* Nodes computed when the plan is made: lowered by themselves and run at once. */
 #include "converter/lower/emit.h"
+#include "converter/lower/finish.h"
 
 #include <stdlib.h>
 #include <string.h>

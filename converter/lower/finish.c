@@ -1,4 +1,5 @@
 /* From what the walk collected to a plan. */
+#include "converter/lower/finish.h"
 #include "converter/lower/fuse.h"
 
 #include <string.h>

@@ -233,20 +233,14 @@ const VfGraph *vf_low_body(const VfNode *node, const char *name);
 VfStatus vf_low_body_result(VfLower *cx, const VfGraph *body, int32_t i, VfLowValue **out,
                             VfErr *err);
 
-/* --- finishing --- */
+/* --- steps of a node, memory --- */
 
 /* Steps emitted from here on belong to `node`. */
 VfStatus vf_low_open_node(VfLower *cx, const VfNode *node, VfErr *err);
 /* Back to the node `outer`; the record is forgotten again if it got no step since `n_step`. */
 VfStatus vf_low_close_node(VfLower *cx, const VfLowCall *call, int32_t outer, size_t n_step,
                            VfErr *err);
-/* Copy the weights whose data is not aligned for its dtype, so that kernels may read all. */
-VfStatus vf_low_align_weights(VfLower *cx, VfErr *err);
-/* VF_NO_MEMORY if the options' limit is below these bytes and those that are held. */
+/* VF_NO_MEMORY: these bytes and those that are held are more than the options allow. */
 VfStatus vf_low_allow(const VfLower *cx, size_t bytes, VfErr *err);
-/* Lifetimes, sharing and offsets of the arena buffers. */
-VfStatus vf_low_memory(VfLower *cx, VfPlan *plan, VfErr *err);
-/* Move what was collected into the plan, with refs resolved. */
-VfStatus vf_low_finish(VfLower *cx, VfPlan *plan, VfErr *err);
 
 #endif

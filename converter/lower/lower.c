@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/lower/emit.h"
+#include "converter/lower/finish.h"
 #include "runtime/base/text.h"
 
 /* --- inputs --- */

@@ -6,7 +6,7 @@
  * the lower bound, also largest first, each at the lowest offset free during its whole life. The
  * smaller plan is taken.
  */
-#include "converter/lower/low.h"
+#include "converter/lower/finish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,8 +274,8 @@ VfStatus vf_low_allow(const VfLower *cx, size_t bytes, VfErr *err)
     if (__builtin_add_overflow(bytes, cx->options.held_bytes, &all))
         all = SIZE_MAX;
     if (limit != 0 && all > limit)
-        return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu", all,
-                       limit);
+        return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu",
+                       all, limit);
     return VF_OK;
 }
 

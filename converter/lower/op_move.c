@@ -18,9 +18,18 @@ static VfStatus result_dims(VfLower *cx, const VfLowCall *call, int32_t index, i
     return VF_OK;
 }
 
+/* Operand 1 says what the dims are. Inference may find them without its contents, from what else is
+ * known, which does not make the contents right. */
+static VfStatus need_target(const VfLowCall *call, VfErr *err)
+{
+    const VfLowValue *target = vf_low_in(call, 1);
+    return target == NULL ? VF_OK : vf_low_need_known(call, target, err);
+}
+
 VfStatus vf_lower_view(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     int64_t *dims;
+    VF_TRY(need_target(call, err));
     VF_TRY(result_dims(cx, call, 0, &dims, err));
     int32_t rank = call->fact[0].type.rank;
     if (vf_low_product(dims, 0, rank) != (int64_t)call->in[0]->count)
@@ -224,6 +233,7 @@ VfStatus vf_lower_concat(VfLower *cx, VfLowCall *call, VfErr *err)
 VfStatus vf_lower_expand(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     int64_t *dims;
+    VF_TRY(need_target(call, err));
     VF_TRY(result_dims(cx, call, 0, &dims, err));
     return vf_low_expand(cx, call->in[0], call->fact[0].type.rank, dims, &call->out[0], err);
 }

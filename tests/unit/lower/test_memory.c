@@ -1,7 +1,7 @@
 /* Offsets of random buffers: those alive at the same time never overlap. */
 #include <string.h>
 
-#include "converter/lower/low.h"
+#include "converter/lower/finish.h"
 #include "runtime/kernels/map.h"
 #include "tests/support/check_main.h"
 

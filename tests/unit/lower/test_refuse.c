@@ -75,6 +75,12 @@ static const Refusal refusal_table[] = {
      "    r = Gather(s, i) @n0\n"
      "    y = Equal(r, s)\n"
      "}\n"},
+    {"node 'n0': operand 1 is not known when the plan is made", /* it need not be 4, 2 */
+     "graph g (x: f32[4, 2] = f32[4, 2] iota, i: i64[2] = i64[2] {3, 2}) -> (y) {\n"
+     "    y = Expand(x, i) @n0\n}\n"},
+    {"node 'n0': operand 1 is not known when the plan is made", /* nor -1 or 8 */
+     "graph g (x: f32[4, 2] = f32[4, 2] iota, i: i64[1] = i64[1] {7}) -> (y) {\n"
+     "    y = Reshape(x, i) @n0\n}\n"},
     {"node 'n0': more than 524288 strings",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"

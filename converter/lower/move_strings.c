@@ -62,7 +62,7 @@ static VfStatus check_sizes(const VfLowCall *call, size_t *n_string, VfErr *err)
         if (call->in[i] == NULL)
             continue;
         if (call->in[i]->kind != LOW_TENSOR || call->in[i]->known == NULL)
-            return vf_low_refuse(err, "operand %d is not known when the plan is made", i);
+            return vf_low_await(call, err, "operand %d is not known when the plan is made", i);
         *n_string += is_strings(call->in[i]) ? call->in[i]->count : 0;
         if (*n_string > MAX_MOVED)
             return vf_low_refuse(err, "more than %d strings", MAX_MOVED);

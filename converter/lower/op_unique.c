@@ -188,7 +188,7 @@ VfStatus vf_lower_unique(VfLower *cx, VfLowCall *call, VfErr *err)
     Slices s = {0};
     Groups g = {0};
     if (call->in[0]->known == NULL)
-        return vf_low_refuse(err, "operand 0 is not known when the plan is made");
+        return vf_low_await(call, err, "operand 0 is not known when the plan is made");
     VF_TRY(cut(call, call->in[0], &s, err));
     VF_TRY(group(cx, &s, &g, err));
     if (vf_node_int(call->node, "sorted") == 0)

@@ -56,16 +56,16 @@ bool vf_low_is_kept(const VfLower *cx, const VfValue *value)
     return cx->options.save_all;
 }
 
-VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err)
+VfStatus vf_low_note(VfLower *cx, const char *text, bool waits, VfErr *err)
 {
     for (size_t i = 0; i < cx->n_unsupported; i++)
-        if (strcmp(cx->unsupported[i], text) == 0)
+        if (strcmp(cx->unsupported[i].text, text) == 0)
             return VF_OK;
     VF_TRY(vf_arena_grow(cx->report_arena, (void **)&cx->unsupported, &cx->cap_unsupported,
                          cx->n_unsupported + 1, sizeof *cx->unsupported, err));
     const char *copy = vf_arena_string(cx->report_arena, text);
     VF_TRY_ALLOC(copy, err);
-    cx->unsupported[cx->n_unsupported++] = copy;
+    cx->unsupported[cx->n_unsupported++] = (VfLowNote){copy, waits};
     return VF_OK;
 }
 
@@ -238,7 +238,7 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
             return vf_low_refuse(err, "operand %d is no tensor", i);
     for (int32_t i = 0; i < call->n_out && (row->flags & LOW_LOOSE) == 0; i++)
         if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
-            return vf_low_refuse(err, "the shape of result %d depends on data", i);
+            return vf_low_await(call, err, "the shape of result %d depends on data", i);
     VF_TRY(check_dtype(row, call, err));
     if ((row->flags & LOW_PARTS) != 0 && vf_low_has_complex(call))
         return vf_low_call_parts(cx, row->fn, call, err);
@@ -336,7 +336,10 @@ static VfStatus fail_at(const VfNode *node, VfStatus status, const char *text, V
 
 VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out, VfErr *err)
 {
-    VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
+    /* Of two branches the one that is not taken need not be lowered. */
+    bool waits = cx->choice != NULL;
+    VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out,
+                      .waits = &waits};
     VF_TRY(resolve_node(cx, &call.node, err));
     call.opset = vf_graph_opset(node->graph, node->domain);
     int32_t outer = cx->current_node;
@@ -350,10 +353,12 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
         vf_low_blame(&call, err, why.text);
         if (cx->is_inner)
             return status;
-        VF_TRY(vf_low_note(cx, err->text, err));
+        VF_TRY(vf_low_note(cx, err->text, waits, err));
     } else if (status != VF_OK) {
         return fail_at(node, status, why.text, err);
     }
+    for (int32_t i = 0; i < call.n_out; i++)
+        VF_TRY(vf_low_settle(cx, &call.out[i], err));
     VF_TRY(fill_missing(cx, &call, err));
     return vf_low_close_node(cx, &call, outer, n_step, err);
 }

@@ -218,6 +218,47 @@ static VfStatus check_dtype(const VfLowRow *row, const VfLowCall *call, VfErr *e
                : vf_low_refuse(err, "elements of %s", vf_dtype_info(dtype)->name);
 }
 
+/* No contents make the shape that these operators are given. */
+static const struct {
+    VfOp op;
+    int32_t n_given; /* operands, from 1 on */
+    const char *fault;
+} no_shape_table[] = {
+    {VF_OP_TILE, 1, "an axis of the result is too long to be counted"},
+    {VF_OP_PAD, 1, "an axis of the result is too long to be counted"},
+    {VF_OP_RESHAPE, 1, "no size in place of -1 fits beside one of 0"},
+    {VF_OP_COL2IM, 2, "the elements of a block do not divide the channels"},
+};
+
+/* The shape is not known: it depends on data, or there is none for what is given. */
+static VfStatus refuse_shape(const VfLowCall *call, int32_t result, VfErr *err)
+{
+    for (size_t i = 0; i < sizeof no_shape_table / sizeof *no_shape_table; i++) {
+        bool is_given = no_shape_table[i].op == call->node->op;
+        for (int32_t k = 1; is_given && k <= no_shape_table[i].n_given; k++) {
+            const VfLowValue *given = vf_low_in(call, k);
+            is_given = given != NULL && given->known != NULL && given->count <= VF_CONTENT_MAX;
+        }
+        if (is_given)
+            return vf_fail(err, VF_INVALID, "node '%s': %s", vf_node_label(call->node),
+                           no_shape_table[i].fault);
+    }
+    return vf_low_await(call, err, "the shape of result %d depends on data", result);
+}
+
+/* Sizes that are given, too. */
+static VfStatus check_dims(const VfLowCall *call, VfErr *err)
+{
+    for (int32_t i = 0; i < call->n_out; i++) {
+        const VfType *type = &call->fact[i].type;
+        for (int32_t k = 0; type->kind == VF_TYPE_TENSOR && k < type->rank; k++)
+            if (vf_dim_is_known(type->dims[k]) && type->dims[k].k < 0)
+                return vf_fail(err, VF_INVALID, "node '%s': dimension %d of result %d is %lld",
+                               vf_node_label(call->node), k, i, (long long)type->dims[k].k);
+    }
+    return VF_OK;
+}
+
 static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
     call->arg = row->arg;
@@ -225,6 +266,7 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
         return row->fn(cx, call, err);
     VF_TRY(need_operands(call, err));
     VF_TRY(vf_low_infer(cx, call, err));
+    VF_TRY(check_dims(call, err));
     bool is_done = false;
     VF_TRY(vf_low_take_known(cx, call, &is_done, err));
     if (!is_done && (row->flags & LOW_MOVES) != 0 && vf_low_has_strings(call))
@@ -238,7 +280,7 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
             return vf_low_refuse(err, "operand %d is no tensor", i);
     for (int32_t i = 0; i < call->n_out && (row->flags & LOW_LOOSE) == 0; i++)
         if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
-            return vf_low_await(call, err, "the shape of result %d depends on data", i);
+            return refuse_shape(call, i, err);
     VF_TRY(check_dtype(row, call, err));
     if ((row->flags & LOW_PARTS) != 0 && vf_low_has_complex(call))
         return vf_low_call_parts(cx, row->fn, call, err);

@@ -58,8 +58,8 @@ typedef struct VfLowerOptions {
     size_t max_arena_bytes; /* VF_NO_MEMORY beyond; 0: no limit of its own */
 } VfLowerOptions;
 
-/* All nodes that cannot be lowered, not only the first: `n_real` that cannot at all, then those that
- * might be if more contents were known. */
+/* All nodes that cannot be lowered, not only the first: `n_real` that cannot at all, then those
+ * that might be if more contents were known. */
 typedef struct VfUnsupported {
     int32_t n, n_real;
     const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the

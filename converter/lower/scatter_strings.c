@@ -1,5 +1,5 @@
-/* ScatterND and ScatterElements of strings with reduction "add": an update is put behind what stands
- * at its place. All operands are known.
+/* ScatterND and ScatterElements of strings with reduction "add": an update is put behind what
+ * stands at its place. All operands are known.
  */
 #include <string.h>
 

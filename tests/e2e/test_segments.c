@@ -72,7 +72,8 @@ static const char *const equal_table[][2] = {
      "    p = Relu(x)\n    s = ReduceSum(p) {keepdims=0}\n    zero = const f32[] {0}\n"
      "    c = Greater(s, zero)\n"
      "    y = If(c) {then_branch=graph t () -> (o) {\n"
-     "        _, k = Scan(zero, p) {num_scan_inputs=1, body=graph b (a: f32[], e: f32[]) -> (f, l) {\n"
+     "        _, k = Scan(zero, p) {num_scan_inputs=1,\n"
+     "                              body=graph b (a: f32[], e: f32[]) -> (f, l) {\n"
      "            f = Add(a, e)\n            l = Identity(e)\n        }}\n"
      "        from = const i64[1] {0}\n        to = const i64[1] {40}\n"
      "        u = Slice(k, from, to)\n        m = Greater(u, zero)\n        h = Compress(u, m)\n"
@@ -164,6 +165,16 @@ START_TEST(what_no_segment_gives)
 }
 END_TEST
 
+/* No contents of x decide how many elements there are. */
+START_TEST(nothing_depends_on_no_elements)
+{
+    vf_vft_file(vf_tool_path(folder, "@m.onnx"),
+                "graph g (x: f32[0], p: i64[0]) -> (y, z) {\n"
+                "    y = NonZero(x)\n    z = Unique(p)\n}\n");
+    expect(0, "emit-c @m.onnx -o @c");
+}
+END_TEST
+
 /* How many elements are positive decides the sign of the scores: a plan for one sample is wrong for
  * the other. */
 START_TEST(each_batch_has_a_plan_of_its_own)
@@ -199,6 +210,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, what_lies_before_is_saved_too);
     tcase_add_test(tests, what_does_not_help);
     tcase_add_test(tests, what_no_segment_gives);
+    tcase_add_test(tests, nothing_depends_on_no_elements);
     tcase_add_test(tests, each_batch_has_a_plan_of_its_own);
     suite_add_tcase(suite, tests);
     return suite;

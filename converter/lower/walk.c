@@ -396,6 +396,9 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
         if (cx->is_inner)
             return status;
         VF_TRY(vf_low_note(cx, err->text, waits, err));
+    } else if (status == VF_INVALID && cx->choice != NULL) {
+        fail_at(node, status, why.text, err); /* no matter if the branch is not taken */
+        VF_TRY(vf_low_note(cx, err->text, true, err));
     } else if (status != VF_OK) {
         return fail_at(node, status, why.text, err);
     }

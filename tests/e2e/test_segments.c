@@ -82,6 +82,15 @@ static const char *const equal_table[][2] = {
      "        o = ReduceSum(v) {keepdims=0}\n    }, else_branch=graph e () -> (o2) {\n"
      "        big = const f32[2] {1, 2}\n        o2 = Identity(big)\n    }}\n"
      "    z = Identity(s)\n}\n"},
+    {"a branch that is wrong is not taken",
+     "graph g (x: f32[100]) -> (y: f32[], z: f32[]) {\n"
+     "    p = Relu(x)\n    z = ReduceSum(p) {keepdims=0}\n    zero = const f32[] {0}\n"
+     "    c = Greater(z, zero)\n"
+     "    y = If(c) {then_branch=graph t () -> (o) { o = Identity(z) },\n"
+     "               else_branch=graph e () -> (o2) {\n"
+     "        two = const f32[2] {1, 2}\n        one = const f32[1, 1] {1}\n"
+     "        q = SequenceConstruct(two, one)\n        o3 = ConcatFromSequence(q) {axis=0}\n"
+     "        o2 = ReduceSum(o3) {keepdims=0}\n    }}\n}\n"},
     {"strings from one segment to the next",
      "graph g (x: f32[100]) -> (y: f32[], z: f32[]) {\n"
      "    p = Relu(x)\n    n = NonZero(p)\n    k = Size(n)\n    w = Cast(k) {to=8}\n"

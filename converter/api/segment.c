@@ -268,28 +268,45 @@ static bool helps(const Cut *cut, const VfNode *begin)
     return false;
 }
 
+/* More contents help no more. Those that wait for some are told only if nothing else is at fault,
+ * and of them the first, which no segment helps: what it lacks is made within the node `at`. */
+static VfStatus tell(VfUnsupported *unsupported, const VfNode *at, VfErr *err)
+{
+    if (unsupported->n == 0)
+        return VF_UNSUPPORTED;
+    unsupported->n = unsupported->n_real > 0 ? unsupported->n_real : 1;
+    vf_unsupported_fail(unsupported, err);
+    if (unsupported->n_real > 0 || at == NULL || !vf_op_has(at->op, VF_OPF_CONTROL))
+        return VF_UNSUPPORTED;
+    VfErr why = *err;
+    return vf_fail(err, VF_UNSUPPORTED, "%s; node '%s' around it cannot be run in parts", why.text,
+                   vf_node_label(at));
+}
+
 VfStatus vf_segments_lower(const VitfoldModel *model, const VitfoldData *in,
                            const VfLowerOptions *options, const VfNode *first, VfSession *session,
                            VfUnsupported *unsupported, VfErr *err)
 {
     Cut cut = {model, in, options, session, unsupported, {0}, NULL, NULL};
     const VfNode *begin = NULL, *at = first;
-    VfStatus status = VF_UNSUPPORTED;
     VF_TRY(find_places(&cut, err));
-    while (status == VF_UNSUPPORTED && at != NULL && at != begin) {
-        VfErr why;
+    while (at != NULL && at != begin) {
         memset(cut.is_needed, 0, (size_t)model->ir->n_value_id * sizeof *cut.is_needed);
         VF_TRY(each_read(at, note_need, &cut, err));
         if (!helps(&cut, begin))
-            return status;
+            break;
         VF_TRY(add_segment(&cut, begin, at, err));
         VfLowerOptions rest = *options;
         rest.begin = begin = at;
         rest.held_bytes = held_bytes(session);
-        status = vf_session_lower(model, in, &rest, cut.is_read, session, unsupported, &why);
+        VfErr why;
+        VfStatus status =
+            vf_session_lower(model, in, &rest, cut.is_read, session, unsupported, &why);
         at = unsupported->first;
         if (status != VF_OK)
             *err = why;
+        if (status != VF_UNSUPPORTED)
+            return status;
     }
-    return status;
+    return tell(unsupported, at, err);
 }

@@ -26,6 +26,17 @@ VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...)
     return vf_fail(err, VF_UNSUPPORTED, "%s", why);
 }
 
+VfStatus vf_low_await(const VfLowCall *call, VfErr *err, const char *fmt, ...)
+{
+    char why[512];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(why, sizeof why, fmt, list);
+    va_end(list);
+    *call->waits = true;
+    return vf_fail(err, VF_UNSUPPORTED, "%s", why);
+}
+
 /* A word of the file cut to what fits a sentence, with ? for what cannot be printed. */
 static const char *show(VfBytes word, char text[64])
 {
@@ -78,8 +89,8 @@ VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr
         return VF_OK;
     for (int32_t i = 0; i < call->n_in; i++)
         if (call->in[i] == value)
-            return vf_low_refuse(err, "operand %d is not known when the plan is made", i);
-    return vf_low_refuse(err, "an operand is not known when the plan is made");
+            return vf_low_await(call, err, "operand %d is not known when the plan is made", i);
+    return vf_low_await(call, err, "an operand is not known when the plan is made");
 }
 
 VfStatus vf_low_ints(VfLower *cx, const VfLowCall *call, const char *name, int32_t slot,

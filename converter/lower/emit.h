@@ -1,4 +1,4 @@
-/* What lowering functions build with: values, views, steps, and composed pieces.
+/* What lowering functions build with: operands, values, views, steps, and composed pieces.
  *
  * All functions allocate in the plan's arena. Results are fresh values unless it says otherwise.
  */
@@ -6,6 +6,37 @@
 #define VF_LOWER_EMIT_H
 
 #include "converter/lower/low.h"
+
+/* --- operands and attributes of a call --- */
+
+/* Operand or NULL. */
+VfLowValue *vf_low_in(const VfLowCall *call, int32_t slot);
+bool vf_low_has_out(const VfLowCall *call, int32_t index);
+/* VF_UNSUPPORTED with the printf sentence: only the reason; the walk adds operator and node. */
+VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...) VF_PRINTF(2, 3);
+/* The same where contents that are not known are the reason. */
+VfStatus vf_low_await(const VfLowCall *call, VfErr *err, const char *fmt, ...) VF_PRINTF(3, 4);
+/* The same for a word of the file that names no mode we have: "mode 'mirror'". */
+VfStatus vf_low_refuse_word(const char *what, VfBytes word, VfErr *err);
+/* Which of the names, of which NULL is the last, the word of the file is. */
+VfStatus vf_low_choose(VfBytes given, const char *const *name, int32_t *index, VfErr *err);
+/* VF_UNSUPPORTED: `why` after operator, opset, dtype and node. */
+VfStatus vf_low_blame(const VfLowCall *call, VfErr *err, const char *why);
+/* The axis attribute `name`, made non-negative, of an operand of `rank` axes. VF_INVALID: out of
+ * range. */
+VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis,
+                     VfErr *err);
+/* Make `axis` non-negative. */
+VfStatus vf_low_norm_axis(const VfLowCall *call, int64_t rank, int64_t *axis, VfErr *err);
+/* Integers from attribute `name`, else from operand `slot` (-1: none), which must be known.
+ * *list NULL when both are absent. */
+VfStatus vf_low_ints(VfLower *cx, const VfLowCall *call, const char *name, int32_t slot,
+                     const int64_t **list, int32_t *n, VfErr *err);
+/* Contents of `value` as doubles; VF_UNSUPPORTED when not known. */
+VfStatus vf_low_numbers(VfLower *cx, const VfLowCall *call, const VfLowValue *value,
+                        const double **list, int32_t *n, VfErr *err);
+/* VF_UNSUPPORTED unless the contents are known. */
+VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr *err);
 
 /* --- values --- */
 

@@ -127,14 +127,79 @@ static bool can_fold(const VfLower *cx, const VfLowCall *call)
         size_t count = 1;
         if (type->kind != VF_TYPE_TENSOR)
             return false;
+        /* What depends on data is a part of the operands. */
         for (int32_t k = 0; k < type->rank; k++)
-            if (!vf_dim_is_known(type->dims[k]) ||
+            if (vf_dim_is_known(type->dims[k]) &&
                 __builtin_mul_overflow(count, (size_t)type->dims[k].k, &count))
                 return false;
         n_result = count;
         total = total > count ? total : count;
     }
     return total <= MAX_FOLD && !is_view_of_weight(call, n_result);
+}
+
+/* What is known of a buffer, or NULL. */
+static const char *contents_of(const VfLower *cx, int32_t buffer)
+{
+    const VfLowBuffer *b = &cx->buffer[buffer];
+    return b->space == VF_SPACE_WEIGHT ? cx->weight[b->index].data : b->known;
+}
+
+/* A dense copy of a tensor in a known buffer. */
+static VfStatus read_buffer(VfLower *cx, const VfLowValue *value, VfLowValue **out, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    size_t width = vf_low_width(value->dtype);
+    const char *from = contents_of(cx, value->buffer);
+    VF_TRY(vf_tensor_new(cx->arena, value->dtype, value->rank, value->dims, &tensor, &data, err));
+    for (size_t i = 0; i < value->count; i++) {
+        size_t rest = i;
+        int64_t at = 0;
+        for (int32_t k = value->rank; k-- > 0; rest /= (size_t)value->dims[k])
+            at += (int64_t)(rest % (size_t)value->dims[k]) * value->stride[k];
+        memcpy((char *)data + i * width, from + value->offset + at * (int64_t)width, width);
+    }
+    return vf_low_const(cx, tensor, out, err);
+}
+
+/* In a known buffer, or nothing at all. */
+static bool can_settle(const VfLower *cx, const VfLowValue *value)
+{
+    return value->kind == LOW_TENSOR && value->known == NULL && value->buffer != LOW_NO_BUFFER &&
+           (value->count == 0 || contents_of(cx, value->buffer) != NULL) &&
+           value->count <= MAX_FOLD && vf_low_width(value->dtype) > 0;
+}
+
+static VfStatus settle_items(VfLower *cx, VfLowValue **value, VfErr *err)
+{
+    VfLowValue **item = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)(*value)->n_item + 1);
+    VfLowValue *settled = VF_NEW(cx->arena, VfLowValue);
+    VF_TRY_ALLOC(item, err);
+    VF_TRY_ALLOC(settled, err);
+    *settled = **value;
+    settled->item = item;
+    for (int32_t i = 0; i < settled->n_item; i++) {
+        item[i] = (*value)->item[i];
+        VF_TRY(vf_low_settle(cx, &item[i], err));
+    }
+    *value = settled;
+    return VF_OK;
+}
+
+size_t vf_low_fold_max(const VfLower *cx)
+{
+    bool is_asked = !cx->is_inner && cx->depth > 1 && (cx->use_values || cx->options.n_given > 0);
+    return is_asked ? MAX_FOLD : 0;
+}
+
+VfStatus vf_low_settle(VfLower *cx, VfLowValue **value, VfErr *err)
+{
+    if (vf_low_fold_max(cx) == 0 || *value == NULL)
+        return VF_OK;
+    if (can_settle(cx, *value))
+        return read_buffer(cx, *value, value, err);
+    return (*value)->kind == LOW_SEQUENCE ? settle_items(cx, value, err) : VF_OK;
 }
 
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err)

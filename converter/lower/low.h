@@ -50,6 +50,7 @@ typedef struct VfLowBuffer {
     size_t bytes;
     bool is_kept;    /* saved for the caller: never shares */
     bool is_mapped;  /* a weight that lies in a mapped file */
+    const void *known; /* contents of an input that the plan may depend on, else NULL */
     /* set by memory.c */
     int32_t first, last; /* steps; last < first: never touched */
     int32_t root;        /* the buffer whose memory this one takes over, or itself */
@@ -82,6 +83,12 @@ typedef struct VfLowFrame {
     int32_t depth;
 } VfLowFrame;
 
+/* A node that cannot be lowered. */
+typedef struct VfLowNote {
+    const char *text;
+    bool waits; /* with contents that are not known it might be */
+} VfLowNote;
+
 typedef struct VfLower {
     const VfModel *model;
     VfLowerOptions options;
@@ -112,7 +119,7 @@ typedef struct VfLower {
     size_t copy_bytes;
 
     VfArena *report_arena; /* of the texts below */
-    const char **unsupported;
+    VfLowNote *unsupported;
     size_t n_unsupported, cap_unsupported;
     const VfNode *first_unsupported; /* of the main graph */
 } VfLower;
@@ -127,6 +134,7 @@ typedef struct VfLowCall {
     const VfFact *fact; /* of the results */
     const char *arg;   /* the row's kernel name or word */
     bool is_imaginary; /* LOW_PARTS: the operands are imaginary parts */
+    bool *waits; /* set with a refusal for contents that are not known */
 } VfLowCall;
 
 typedef VfStatus VfLowFn(VfLower *cx, VfLowCall *call, VfErr *err);
@@ -174,35 +182,6 @@ typedef struct VfLowRow {
 /* NULL when there is none. */
 const VfLowRow *vf_low_row(VfOp op);
 
-/* --- operands and attributes of a call --- */
-
-/* Operand or NULL. */
-VfLowValue *vf_low_in(const VfLowCall *call, int32_t slot);
-bool vf_low_has_out(const VfLowCall *call, int32_t index);
-/* VF_UNSUPPORTED with the printf sentence: only the reason; the walk adds operator and node. */
-VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...) VF_PRINTF(2, 3);
-/* The same for a word of the file that names no mode we have: "mode 'mirror'". */
-VfStatus vf_low_refuse_word(const char *what, VfBytes word, VfErr *err);
-/* Which of the names, of which NULL is the last, the word of the file is. */
-VfStatus vf_low_choose(VfBytes given, const char *const *name, int32_t *index, VfErr *err);
-/* VF_UNSUPPORTED: `why` after operator, opset, dtype and node. */
-VfStatus vf_low_blame(const VfLowCall *call, VfErr *err, const char *why);
-/* The axis attribute `name`, made non-negative, of an operand of `rank` axes. VF_INVALID: out of
- * range. */
-VfStatus vf_low_axis(const VfLowCall *call, const char *name, int64_t rank, int64_t *axis,
-                     VfErr *err);
-/* Make `axis` non-negative. */
-VfStatus vf_low_norm_axis(const VfLowCall *call, int64_t rank, int64_t *axis, VfErr *err);
-/* Integers from attribute `name`, else from operand `slot` (-1: none), which must be known.
- * *list NULL when both are absent. */
-VfStatus vf_low_ints(VfLower *cx, const VfLowCall *call, const char *name, int32_t slot,
-                     const int64_t **list, int32_t *n, VfErr *err);
-/* Contents of `value` as doubles; VF_UNSUPPORTED when not known. */
-VfStatus vf_low_numbers(VfLower *cx, const VfLowCall *call, const VfLowValue *value,
-                        const double **list, int32_t *n, VfErr *err);
-/* VF_UNSUPPORTED unless the contents are known. */
-VfStatus vf_low_need_known(const VfLowCall *call, const VfLowValue *value, VfErr *err);
-
 /* --- the walk --- */
 
 /* Must the value itself be computed, whatever its readers could do with less? */
@@ -220,13 +199,19 @@ VfStatus vf_low_lookup(VfLower *cx, const VfValue *value, VfLowValue **out, VfEr
 VfStatus vf_low_infer(VfLower *cx, VfLowCall *call, VfErr *err);
 /* Results that inference knows wholly need no step. */
 VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
+/* Elements up to which nodes of a body that may depend on data must be computed now; else 0. Nodes
+ * of the main graph run in a segment before those that need their contents. */
+size_t vf_low_fold_max(const VfLower *cx);
+/* In such a body: a small tensor that lies in what is known, as a slice
+ * of it does, is known too. So are such items of a sequence. */
+VfStatus vf_low_settle(VfLower *cx, VfLowValue **value, VfErr *err);
 /* Compute the node now if its operands are known and small. */
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err);
 /* Compute a node with known operands. */
 VfStatus vf_low_evaluate(VfArena *arena, const VfModel *model, const VfNode *node,
                          const VfTensor *const *in, const VfTensor **out, VfErr *err);
-/* Note one node that cannot be lowered. */
-VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err);
+/* Note one node that cannot be lowered; `waits` as in VfLowNote. */
+VfStatus vf_low_note(VfLower *cx, const char *text, bool waits, VfErr *err);
 /* The graph attribute of a node, or NULL. */
 const VfGraph *vf_low_body(const VfNode *node, const char *name);
 /* Result `i` of a graph that was walked. */

@@ -77,7 +77,17 @@ static VfStatus add_input(VfLower *cx, VfBytes name, VfLowValue *value, VfErr *e
     return VF_OK;
 }
 
-/* Contents are known to the walk if `is_known`; those of strings always. */
+/* There is one tensor without elements of a shape: a plan for it depends on no contents. */
+static VfStatus know_nothing(VfLower *cx, VfLowValue *value, VfErr *err)
+{
+    VfTensor *tensor;
+    void *data;
+    VF_TRY(vf_tensor_new(cx->arena, value->dtype, value->rank, value->dims, &tensor, &data, err));
+    value->known = tensor;
+    return VF_OK;
+}
+
+/* Contents are known to the walk if `is_known`; those of strings, and of nothing, always. */
 static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, bool is_known,
                             VfLowValue **value, VfErr *err)
 {
@@ -89,8 +99,12 @@ static VfStatus bind_tensor(VfLower *cx, VfBytes name, const VfBinding *b, bool 
         return vf_low_const(cx, b->value, value, err);
     }
     VF_TRY(vf_low_input(cx, b->dtype, b->rank, b->dims, value, err));
-    if (is_known)
+    if (is_known && b->value != NULL) {
         (*value)->known = b->value;
+        cx->buffer[(*value)->buffer].known = b->value->data;
+    }
+    if ((*value)->count == 0)
+        VF_TRY(know_nothing(cx, *value, err));
     return add_input(cx, name, *value, err);
 }
 
@@ -280,7 +294,7 @@ static VfStatus bind_outputs(VfLower *cx, VfPlan *plan, VfErr *err)
         VfErr why = {0};
         VfStatus status = bind_output(cx, plan, i, &why);
         if (status == VF_UNSUPPORTED)
-            VF_TRY(vf_low_note(cx, why.text, err));
+            VF_TRY(vf_low_note(cx, why.text, false, err));
         else if (status != VF_OK)
             return vf_fail(err, status, "%s", why.text);
     }
@@ -303,14 +317,40 @@ static VfStatus lower(VfLower *cx, int32_t n_binding, const VfBinding *binding, 
     VF_TRY(bind_inputs(cx, n_binding, binding, err));
     for (int32_t i = 0; i < cx->options.n_given; i++)
         VF_TRY(bind_given(cx, &cx->options.given[i], err));
-    VF_TRY(vf_low_walk_main(cx, err));
-    VF_TRY(bind_outputs(cx, plan, err));
-    if (cx->n_unsupported == 1)
-        return vf_fail(err, VF_UNSUPPORTED, "%s", cx->unsupported[0]);
-    if (cx->n_unsupported > 1)
-        return vf_fail(err, VF_UNSUPPORTED, "%s (and %zu more)", cx->unsupported[0],
-                       cx->n_unsupported - 1);
-    return vf_low_finish(cx, plan, err);
+    VfStatus status = vf_low_walk_main(cx, err);
+    if (status == VF_UNSUPPORTED)
+        VF_TRY(vf_low_note(cx, err->text, false, err));
+    else
+        VF_TRY(status);
+    if (status == VF_OK)
+        VF_TRY(bind_outputs(cx, plan, err));
+    return cx->n_unsupported > 0 ? VF_UNSUPPORTED : vf_low_finish(cx, plan, err);
+}
+
+/* Those whom no contents would help come first. */
+static VfStatus tell_unsupported(const VfLower *cx, VfUnsupported *to, VfErr *err)
+{
+    size_t n = 0;
+    *to = (VfUnsupported){.first = cx->first_unsupported};
+    to->text = VF_NEW_ARRAY(cx->report_arena, const char *, cx->n_unsupported + 1);
+    VF_TRY_ALLOC(to->text, err);
+    for (int waits = 0; waits < 2; waits++) {
+        for (size_t i = 0; i < cx->n_unsupported; i++)
+            if (cx->unsupported[i].waits == (waits == 1))
+                to->text[n++] = cx->unsupported[i].text;
+        if (waits == 0)
+            to->n_real = (int32_t)n;
+    }
+    to->n = (int32_t)n;
+    return vf_unsupported_fail(to, err);
+}
+
+VfStatus vf_unsupported_fail(const VfUnsupported *unsupported, VfErr *err)
+{
+    if (unsupported->n == 1)
+        return vf_fail(err, VF_UNSUPPORTED, "%s", unsupported->text[0]);
+    return vf_fail(err, VF_UNSUPPORTED, "%s (and %d more)", unsupported->text[0],
+                   unsupported->n - 1);
 }
 
 typedef struct Request {
@@ -338,9 +378,11 @@ static VfStatus attempt(const Request *request, bool use_values, VfPlan **plan,
     else
         status = lower(&cx, request->n_binding, request->binding, *plan, err);
     free(cx.copy);
+    VfUnsupported told = {0};
+    if (status == VF_UNSUPPORTED && cx.n_unsupported > 0)
+        status = tell_unsupported(&cx, &told, err);
     if (unsupported != NULL && request->arena != NULL)
-        *unsupported = (VfUnsupported){(int32_t)cx.n_unsupported, cx.unsupported,
-                                       cx.first_unsupported};
+        *unsupported = told;
     if (status != VF_OK) {
         *plan = NULL;
         vf_arena_free(arena);
@@ -358,7 +400,7 @@ VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *bind
     const Request request = {model, n_binding, binding, options, arena};
     bool has_values = false;
     for (int32_t i = 0; i < n_binding; i++)
-        has_values = has_values || binding[i].value != NULL;
+        has_values = has_values || (binding[i].value != NULL && binding[i].value->count > 0);
     VfStatus status = attempt(&request, false, plan, unsupported, err);
     /* A plan for any contents is better; where there is none, one for these contents. */
     if (status == VF_UNSUPPORTED && has_values)

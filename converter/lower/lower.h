@@ -59,9 +59,10 @@ typedef struct VfLowerOptions {
     size_t held_bytes;      /* what was computed before and is held: counts, too */
 } VfLowerOptions;
 
-/* All nodes that cannot be lowered, not only the first. */
+/* All nodes that cannot be lowered, not only the first: `n_real` that cannot at all, then those
+ * that might be if more contents were known. */
 typedef struct VfUnsupported {
-    int32_t n;
+    int32_t n, n_real;
     const char **text; /* "operator, dtype or shape and the node named"; in the plan's arena or the
                           caller's */
     const VfNode *first; /* of the main graph: is or calls the first of them; NULL: an output */
@@ -74,6 +75,9 @@ typedef struct VfUnsupported {
 VfStatus vf_lower(const VfModel *model, int32_t n_binding, const VfBinding *binding,
                   const VfLowerOptions *options, VfArena *arena, VfPlan **plan,
                   VfUnsupported *unsupported, VfErr *err);
+
+/* VF_UNSUPPORTED, with the first and the number of the others. There is one. */
+VfStatus vf_unsupported_fail(const VfUnsupported *unsupported, VfErr *err);
 
 /* Whether the operator can be executed; *dtypes is the set of those it takes, bit 1 << dtype for
  * each: those of the first operand, of the second for Where, of the result where there is none. */

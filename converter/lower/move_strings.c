@@ -41,6 +41,15 @@ static VfStatus check_moves(const VfLowCall *call, VfErr *err)
     return fill == 0 ? VF_OK : vf_low_refuse(err, "strings with extrapolation_value %g", fill);
 }
 
+/* Strings are added by joining them. */
+static bool adds(const VfLowCall *call)
+{
+    bool is_scatter =
+        call->node->op == VF_OP_SCATTER_ND || call->node->op == VF_OP_SCATTER_ELEMENTS;
+    return is_scatter &&
+           vf_bytes_is_equal(vf_node_string(call->node, "reduction"), vf_bytes("add"));
+}
+
 static bool is_strings(const VfLowValue *value)
 {
     return value != NULL && value->kind == LOW_TENSOR && value->dtype == VF_STRING;
@@ -62,7 +71,7 @@ static VfStatus check_sizes(const VfLowCall *call, size_t *n_string, VfErr *err)
         if (call->in[i] == NULL)
             continue;
         if (call->in[i]->kind != LOW_TENSOR || call->in[i]->known == NULL)
-            return vf_low_refuse(err, "operand %d is not known when the plan is made", i);
+            return vf_low_await(call, err, "operand %d is not known when the plan is made", i);
         *n_string += is_strings(call->in[i]) ? call->in[i]->count : 0;
         if (*n_string > MAX_MOVED)
             return vf_low_refuse(err, "more than %d strings", MAX_MOVED);
@@ -113,8 +122,10 @@ static VfStatus name_numbers(VfLower *cx, const VfTensor *numbers, const Words *
 VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     size_t n_string;
-    VF_TRY(check_moves(call, err));
     VF_TRY(check_sizes(call, &n_string, err));
+    if (adds(call))
+        return vf_low_scatter_strings(cx, call, err);
+    VF_TRY(check_moves(call, err));
     const VfTensor **list =
         VF_NEW_ARRAY(cx->arena, const VfTensor *, (size_t)call->n_in + (size_t)call->n_out + 1);
     Words words = {1, VF_NEW_ARRAY(cx->arena, VfBytes, n_string + 1)};

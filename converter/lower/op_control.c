@@ -94,8 +94,8 @@ static VfStatus choose_at_run(VfLower *cx, VfLowCall *call, const VfGraph *const
         for (int32_t k = 0; is_same && k < x->rank; k++)
             is_same = x->dims[k] == y->dims[k];
         if (!is_same)
-            return vf_low_refuse(err, "the condition is not known when the plan is made and the "
-                                 "branches give unlike results");
+            return vf_low_await(call, err, "the condition is not known when the plan is made and "
+                                "the branches give unlike results");
         VF_TRY(vf_low_where(cx, condition, x, y, &call->out[i], err));
     }
     return VF_OK;
@@ -172,7 +172,7 @@ static VfStatus trip_limit(const VfLowCall *call, int64_t *limit, VfErr *err)
     if (given == NULL)
         return VF_OK;
     if (given->known == NULL || given->count != 1)
-        return vf_low_refuse(err, "the trip count is not known when the plan is made");
+        return vf_low_await(call, err, "the trip count is not known when the plan is made");
     *limit = vf_tensor_get_i64(given->known, 0);
     return VF_OK;
 }
@@ -194,9 +194,9 @@ VfStatus vf_lower_loop(VfLower *cx, VfLowCall *call, VfErr *err)
     while (u.n_trip < limit) {
         int goes_on = known_bool(condition);
         if (goes_on < 0)
-            return vf_low_refuse(err,
-                                 "the condition of trip %lld is not known when the plan is made",
-                                 (long long)u.n_trip);
+            return vf_low_await(call, err,
+                                "the condition of trip %lld is not known when the plan is made",
+                                (long long)u.n_trip);
         if (goes_on == 0)
             break;
         if (u.n_trip >= VF_UNROLL_MAX)

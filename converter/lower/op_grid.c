@@ -116,9 +116,13 @@ VfStatus vf_lower_affine_grid(VfLower *cx, VfLowCall *call, VfErr *err)
     int32_t n_size;
     VF_TRY(vf_low_ints(cx, call, NULL, 1, &size, &n_size, err));
     int32_t n = n_size - 2;
-    if (size == NULL || n < 2 || n > 3 || theta->rank != 3 || theta->dims[1] != n ||
-        theta->dims[2] != n + 1 || theta->dims[0] != size[0])
+    if (size == NULL || n < 2 || n > 3)
         return vf_low_refuse(err, "a size of %d numbers", n_size);
+    if (theta->rank != 3 || theta->dims[1] != n || theta->dims[2] != n + 1 ||
+        theta->dims[0] != size[0])
+        return vf_fail(err, VF_INVALID,
+                       "node '%s': operand 0 is not [%lld, %d, %d], as a size of %d numbers asks",
+                       vf_node_label(call->node), (long long)size[0], n, n + 1, n_size);
     bool is_aligned = vf_node_int(call->node, "align_corners") != 0;
     VF_TRY(affine_places(cx, theta->dtype, n, size + 2, is_aligned, &places, err));
     const int64_t dims[3] = {1, places->dims[0], n + 1};

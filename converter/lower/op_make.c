@@ -373,12 +373,25 @@ static bool pads_nothing(const VfLowValue *x, const VfType *result, const int64_
     return true;
 }
 
+/* All but the constant modes copy elements of an axis, which must have some. */
+static VfStatus check_source(const VfLowCall *call, PadMode mode, VfErr *err)
+{
+    const VfType *type = &call->fact[0].type;
+    const VfLowValue *x = call->in[0];
+    for (int32_t i = 0; i < type->rank && mode != PAD_CONSTANT; i++)
+        if (x->dims[i] == 0 && type->dims[i].k > 0)
+            return vf_fail(err, VF_INVALID, "node '%s': axis %d of operand 0 has no element to pad "
+                           "with", vf_node_label(call->node), i);
+    return VF_OK;
+}
+
 VfStatus vf_lower_pad(VfLower *cx, VfLowCall *call, VfErr *err)
 {
     VfLowValue *x, *out, *fill = call->opset >= 11 ? vf_low_in(call, 2) : NULL;
     int64_t begin[VFK_MAX_RANK] = {0};
     PadMode mode;
     VF_TRY(pad_mode(call, &mode, err));
+    VF_TRY(check_source(call, mode, err));
     VF_TRY(pad_begins(cx, call, begin, err));
     if (pads_nothing(call->in[0], &call->fact[0].type, begin)) {
         call->out[0] = call->in[0];

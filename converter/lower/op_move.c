@@ -131,7 +131,7 @@ VfStatus vf_lower_split(VfLower *cx, VfLowCall *call, VfErr *err)
         const VfType *type = &call->fact[i].type;
         /* An omitted result still takes its share; inference gives it a shape too. */
         if (type->rank != x->rank || !vf_dim_is_known(type->dims[axis]))
-            return vf_low_refuse(err, "the size of result %d is not known", i);
+            return vf_low_await(call, err, "the size of result %d is not known", i);
         int64_t size = type->dims[axis].k;
         VfLowValue *part;
         VF_TRY(vf_low_slice(cx, x, (int32_t)axis, begin, size, &part, err));
@@ -149,11 +149,12 @@ static VfStatus concat_known(VfLower *cx, int32_t n, VfLowValue *const *in, int3
 {
     bool is_string = in[0]->dtype == VF_STRING;
     size_t width = is_string ? sizeof(VfBytes) : vf_low_width(in[0]->dtype), at = 0, total = 0;
+    size_t most = vf_low_fold_max(cx) > 4096 ? vf_low_fold_max(cx) : 4096;
     VfTensor *tensor;
     void *data;
     for (int32_t i = 0; i < n; i++) {
         total += in[i]->count;
-        if (in[i]->known == NULL || (total > 4096 && !is_string))
+        if (in[i]->known == NULL || (total > most && !is_string))
             return is_string ? vf_low_refuse(err, "strings that are not known") : VF_OK;
     }
     VF_TRY(vf_tensor_new(cx->arena, in[0]->dtype, in[0]->rank, dims, &tensor, &data, err));

@@ -78,8 +78,10 @@ static VfStatus run_trip(VfLower *cx, const Scan *s, VfUnrolled *u, VfLowValue *
     for (int32_t i = 0; i < s->n_in; i++) {
         int64_t axis = entry(s->in_axis, i);
         int64_t at = entry(s->in_back, i) != 0 ? n_slice - 1 - u->n_trip : u->n_trip;
-        VF_TRY(take_slice(cx, scanned[i], axis < 0 ? axis + scanned[i]->rank : axis, at,
-                          &cx->env[input[s->n_state + i]->id], err));
+        VfLowValue **slice = &cx->env[input[s->n_state + i]->id];
+        VF_TRY(take_slice(cx, scanned[i], axis < 0 ? axis + scanned[i]->rank : axis, at, slice,
+                          err));
+        VF_TRY(vf_low_settle(cx, slice, err));
     }
     return vf_unroll_trip(cx, u, err);
 }

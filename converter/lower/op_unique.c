@@ -98,12 +98,9 @@ static VfStatus cut(const VfLowCall *call, const VfLowValue *x, Slices *s, VfErr
     int64_t axis;
     VF_TRY(vf_low_axis(call, "axis", x->rank, &axis, err));
     s->n = (size_t)x->dims[axis];
-    if (x->count == 0 && s->n > 0)
-        return vf_low_refuse(err, "slices without elements");
-    if (x->count > 0) {
-        s->outer = (size_t)vf_low_product(x->dims, 0, (int32_t)axis);
-        s->inner = (size_t)vf_low_product(x->dims, (int32_t)axis + 1, x->rank);
-    }
+    /* Slices without elements are all equal; the other axes may be long. */
+    s->outer = x->count > 0 ? (size_t)vf_low_product(x->dims, 0, (int32_t)axis) : 0;
+    s->inner = x->count > 0 ? (size_t)vf_low_product(x->dims, (int32_t)axis + 1, x->rank) : 0;
     return VF_OK;
 }
 
@@ -188,7 +185,7 @@ VfStatus vf_lower_unique(VfLower *cx, VfLowCall *call, VfErr *err)
     Slices s = {0};
     Groups g = {0};
     if (call->in[0]->known == NULL)
-        return vf_low_refuse(err, "operand 0 is not known when the plan is made");
+        return vf_low_await(call, err, "operand 0 is not known when the plan is made");
     VF_TRY(cut(call, call->in[0], &s, err));
     VF_TRY(group(cx, &s, &g, err));
     if (vf_node_int(call->node, "sorted") == 0)

@@ -33,6 +33,8 @@ bool vf_low_has_strings(const VfLowCall *call);
 /* Results of a node that moves strings, all of which are known. VF_UNSUPPORTED when other operands
  * are not, or when attributes make it do more than move. */
 VfStatus vf_low_move_strings(VfLower *cx, VfLowCall *call, VfErr *err);
+/* ScatterND or ScatterElements that joins strings. All operands are known. */
+VfStatus vf_low_scatter_strings(VfLower *cx, VfLowCall *call, VfErr *err);
 
 /* --- parts.c --- */
 

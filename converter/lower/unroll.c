@@ -113,6 +113,8 @@ VfStatus vf_unroll_stack(VfLower *cx, const VfLowCall *call, const VfUnrolled *u
     const VfValue *value = vf_node_in(u->body->ret, u->first + u->n_state + k);
     const VfLowValue *first = u->n_trip > 0 ? u->scan[k][0] : NULL;
     bool is_tensor = first != NULL && first->kind == LOW_TENSOR;
+    if (first != NULL && first->kind == LOW_UNKNOWN)
+        return VF_OK; /* its node is noted already */
     if (u->n_trip == 0)
         is_tensor = value != NULL && value->type.kind == VF_TYPE_TENSOR &&
                     value->type.dtype != VF_UNDEFINED && value->type.rank >= 0;

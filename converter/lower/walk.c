@@ -56,16 +56,16 @@ bool vf_low_is_kept(const VfLower *cx, const VfValue *value)
     return cx->options.save_all;
 }
 
-VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err)
+VfStatus vf_low_note(VfLower *cx, const char *text, bool waits, VfErr *err)
 {
     for (size_t i = 0; i < cx->n_unsupported; i++)
-        if (strcmp(cx->unsupported[i], text) == 0)
+        if (strcmp(cx->unsupported[i].text, text) == 0)
             return VF_OK;
     VF_TRY(vf_arena_grow(cx->report_arena, (void **)&cx->unsupported, &cx->cap_unsupported,
                          cx->n_unsupported + 1, sizeof *cx->unsupported, err));
     const char *copy = vf_arena_string(cx->report_arena, text);
     VF_TRY_ALLOC(copy, err);
-    cx->unsupported[cx->n_unsupported++] = copy;
+    cx->unsupported[cx->n_unsupported++] = (VfLowNote){copy, waits};
     return VF_OK;
 }
 
@@ -218,6 +218,47 @@ static VfStatus check_dtype(const VfLowRow *row, const VfLowCall *call, VfErr *e
                : vf_low_refuse(err, "elements of %s", vf_dtype_info(dtype)->name);
 }
 
+/* No contents make the shape that these operators are given. */
+static const struct {
+    VfOp op;
+    int32_t n_given; /* operands, from 1 on */
+    const char *fault;
+} no_shape_table[] = {
+    {VF_OP_TILE, 1, "an axis of the result is too long to be counted"},
+    {VF_OP_PAD, 1, "an axis of the result is too long to be counted"},
+    {VF_OP_RESHAPE, 1, "no size in place of -1 fits beside one of 0"},
+    {VF_OP_COL2IM, 2, "the elements of a block do not divide the channels"},
+};
+
+/* The shape is not known: it depends on data, or there is none for what is given. */
+static VfStatus refuse_shape(const VfLowCall *call, int32_t result, VfErr *err)
+{
+    for (size_t i = 0; i < sizeof no_shape_table / sizeof *no_shape_table; i++) {
+        bool is_given = no_shape_table[i].op == call->node->op;
+        for (int32_t k = 1; is_given && k <= no_shape_table[i].n_given; k++) {
+            const VfLowValue *given = vf_low_in(call, k);
+            is_given = given != NULL && given->known != NULL && given->count <= VF_CONTENT_MAX;
+        }
+        if (is_given)
+            return vf_fail(err, VF_INVALID, "node '%s': %s", vf_node_label(call->node),
+                           no_shape_table[i].fault);
+    }
+    return vf_low_await(call, err, "the shape of result %d depends on data", result);
+}
+
+/* Sizes that are given, too. */
+static VfStatus check_dims(const VfLowCall *call, VfErr *err)
+{
+    for (int32_t i = 0; i < call->n_out; i++) {
+        const VfType *type = &call->fact[i].type;
+        for (int32_t k = 0; type->kind == VF_TYPE_TENSOR && k < type->rank; k++)
+            if (vf_dim_is_known(type->dims[k]) && type->dims[k].k < 0)
+                return vf_fail(err, VF_INVALID, "node '%s': dimension %d of result %d is %lld",
+                               vf_node_label(call->node), k, i, (long long)type->dims[k].k);
+    }
+    return VF_OK;
+}
+
 static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfErr *err)
 {
     call->arg = row->arg;
@@ -225,6 +266,7 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
         return row->fn(cx, call, err);
     VF_TRY(need_operands(call, err));
     VF_TRY(vf_low_infer(cx, call, err));
+    VF_TRY(check_dims(call, err));
     bool is_done = false;
     VF_TRY(vf_low_take_known(cx, call, &is_done, err));
     if (!is_done && (row->flags & LOW_MOVES) != 0 && vf_low_has_strings(call))
@@ -238,7 +280,7 @@ static VfStatus call_row(VfLower *cx, const VfLowRow *row, VfLowCall *call, VfEr
             return vf_low_refuse(err, "operand %d is no tensor", i);
     for (int32_t i = 0; i < call->n_out && (row->flags & LOW_LOOSE) == 0; i++)
         if (vf_low_has_out(call, i) && !is_concrete(&call->fact[i].type))
-            return vf_low_refuse(err, "the shape of result %d depends on data", i);
+            return refuse_shape(call, i, err);
     VF_TRY(check_dtype(row, call, err));
     if ((row->flags & LOW_PARTS) != 0 && vf_low_has_complex(call))
         return vf_low_call_parts(cx, row->fn, call, err);
@@ -336,7 +378,10 @@ static VfStatus fail_at(const VfNode *node, VfStatus status, const char *text, V
 
 VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValue **out, VfErr *err)
 {
-    VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out};
+    /* Of two branches the one that is not taken need not be lowered. */
+    bool waits = cx->choice != NULL;
+    VfLowCall call = {.node = node, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out,
+                      .waits = &waits};
     VF_TRY(resolve_node(cx, &call.node, err));
     call.opset = vf_graph_opset(node->graph, node->domain);
     int32_t outer = cx->current_node;
@@ -350,10 +395,15 @@ VfStatus vf_low_node(VfLower *cx, const VfNode *node, VfLowValue **in, VfLowValu
         vf_low_blame(&call, err, why.text);
         if (cx->is_inner)
             return status;
-        VF_TRY(vf_low_note(cx, err->text, err));
+        VF_TRY(vf_low_note(cx, err->text, waits, err));
+    } else if (status == VF_INVALID && cx->choice != NULL) {
+        fail_at(node, status, why.text, err); /* no matter if the branch is not taken */
+        VF_TRY(vf_low_note(cx, err->text, true, err));
     } else if (status != VF_OK) {
         return fail_at(node, status, why.text, err);
     }
+    for (int32_t i = 0; i < call.n_out; i++)
+        VF_TRY(vf_low_settle(cx, &call.out[i], err));
     VF_TRY(fill_missing(cx, &call, err));
     return vf_low_close_node(cx, &call, outer, n_step, err);
 }

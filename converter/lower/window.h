@@ -2,7 +2,7 @@
 #ifndef VF_LOWER_WINDOW_H
 #define VF_LOWER_WINDOW_H
 
-#include "converter/lower/low.h"
+#include "converter/lower/emit.h"
 
 typedef struct VfLowWindow {
     int32_t n; /* spatial axes of the operator, 1 to 3; the arrays are filled from the end */

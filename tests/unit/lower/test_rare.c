@@ -226,6 +226,16 @@ static const char *const case_table[][2] = {
      "    y, _, v = Unique(k) {axis=-1}\n"
      "    z, _, _, c = Unique(k) {axis=1, sorted=0}\n"
      "}\n"},
+    {"slices without elements are all equal",
+     "graph g (x: f32[1] = f32[1] {0}) -> (y: f32[1, 0], f: i64[?], v: i64[?], c: i64[?],\n"
+     "                                    z: f32[0, 1], n: f32[0, 3]) {\n"
+     "    want_y = const f32[1, 0] {}\n    want_f = const i64[1] {0}\n"
+     "    want_v = const i64[3] {0, 0, 0}\n    want_c = const i64[1] {3}\n"
+     "    want_z = const f32[0, 1] {}\n    want_n = const f32[0, 3] {}\n"
+     "    a = const f32[3, 0] {}\n    b = const f32[0, 3] {}\n"
+     "    y, f, v, c = Unique(a) {axis=0}\n"
+     "    z = Unique(b) {axis=1}\n    n = Unique(b) {axis=0}\n"
+     "}\n"},
     {"greatest elements put back: halves, in a larger result, places taken twice",
      "model opset=22\n"
      "graph g (x: f16[1, 1, 4] = f16[1, 1, 4] {1, 3, 2, 5}, "

@@ -53,12 +53,12 @@ static const Refusal refusal_table[] = {
      "        u = Neg(s)\n"
      "    }}\n"
      "}\n"},
-    {"node 'n0': strings with reduction 'add'",
+    {"node 'n0': strings with reduction 'mul'",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    s = Constant() {value_strings=[\"a\", \"b\"]}\n"
      "    u = Constant() {value_strings=[\"c\"]}\n"
      "    i = const i64[1, 1] {1}\n"
-     "    r = ScatterND(s, i, u) {reduction=\"add\"} @n0\n"
+     "    r = ScatterND(s, i, u) {reduction=\"mul\"} @n0\n"
      "    y = Equal(r, s)\n"
      "}\n"},
     {"node 'n0': strings with extrapolation_value 7",
@@ -109,10 +109,6 @@ static const Refusal refusal_table[] = {
      "}\n"},
     {"mode 'mean'", REGION("mode=\"mean\"")},
     {"a sampling_ratio of 1025", REGION("sampling_ratio=1025")},
-    {"slices without elements",
-     "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
-     "    e = const f32[2, 0] {}\n    y = Unique(e) {axis=0}\n"
-     "}\n"},
     {"center_point_box 2",
      "graph g (x: f32[1] = f32[1] {1}) -> (y) {\n"
      "    b = const f32[1, 1, 4] {0, 0, 1, 1}\n    s = const f32[1, 1, 1] {1}\n"
@@ -269,9 +265,41 @@ START_TEST(lists_every_node_once)
 }
 END_TEST
 
+/* Contents of x would help the first, and perhaps the branch of z, none the second. */
+START_TEST(tells_apart_who_waits_for_contents)
+{
+    LowerCase c;
+    VfBinding binding[16];
+    VfUnsupported all = {0};
+    case_open(&c, "model opset=17 opset my=1\n"
+                  "graph g (x: f32[2] = f32[2] {1, 2}, c: bool[] = bool[] {true}) -> (y, z, n) {\n"
+                  "    n = NonZero(x) @waits\n"
+                  "    y = my::thing(x) @real\n"
+                  "    z = If(c) {then_branch=graph t () -> (o) { o = Neg(x) },\n"
+                  "               else_branch=graph e () -> (p) { p = my::thing(x) @branch }}\n"
+                  "}\n");
+    int32_t n = case_bind(&c, binding, false);
+    VfStatus status = vf_lower(c.model, n, binding, NULL, c.arena, &c.plan, &all, &c.err);
+    ck_assert_int_eq(status, VF_UNSUPPORTED);
+    ck_assert_int_eq(all.n_real, 1);
+    ck_assert_int_gt(all.n, 2);
+    ck_assert_ptr_nonnull(strstr(all.text[0], "'real'"));
+    ck_assert_ptr_nonnull(strstr(all.text[1], "'waits'"));
+    ck_assert_ptr_nonnull(strstr(all.text[2], "'branch'"));
+    ck_assert_ptr_nonnull(strstr(c.err.text, "'real'"));
+    case_close(&c);
+}
+END_TEST
+
 START_TEST(values_of_inputs_are_used_only_at_need)
 {
     LowerCase c;
+    static const int64_t none[] = {0};
+    const VfBinding nothing = {.name = {"x", 1}, .dtype = VF_F32, .rank = 1, .dims = none};
+    case_open(&c, "graph g (x: f32[0]) -> (y: i64[1, 0]) { y = NonZero(x) }\n");
+    ck_assert_int_eq(vf_lower(c.model, 1, &nothing, NULL, NULL, &c.plan, NULL, &c.err), VF_OK);
+    ck_assert(!c.plan->depends_on_values);
+    case_close(&c);
     case_open(&c, "graph g (x: f32[4] = f32[4] {1, 2, 3, 4}, s: i64[2] = i64[2] {2, 2})\n"
                   "    -> (y: f32[?, ?]) {\n"
                   "    want_y = const f32[2, 2] {1, 2, 3, 4}\n"
@@ -349,6 +377,7 @@ static Suite *make_suite(void)
                         sizeof invalid_table / sizeof invalid_table[0]);
     tcase_add_loop_test(tcase, names_the_input_that_does_not_fit, 0, n_wrong);
     tcase_add_test(tcase, lists_every_node_once);
+    tcase_add_test(tcase, tells_apart_who_waits_for_contents);
     tcase_add_test(tcase, values_of_inputs_are_used_only_at_need);
     tcase_add_test(tcase, an_arena_over_the_limit_is_refused);
     suite_add_tcase(suite, tcase);

@@ -37,6 +37,27 @@ static const char *const case_table[][2] = {
     {"chosen",
      ALL("2", STRINGS("s", "a", "b") STRINGS("t", "c") STRINGS("w", "a", "c")
          "    c = const bool[2] {true, false}\n    r = Where(c, s, t)\n", "true, true")},
+    {"put behind what stands in their places, in order",
+     "model opset=18\n"
+     ALL("4", STRINGS("s", "a", "b", "", "d") STRINGS("t", "x", "y", "z")
+         STRINGS("w", "a", "bxz", "", "dy")
+         "    i = const i64[3, 1] {1, -1, 1}\n    r = ScatterND(s, i, t) {reduction=\"add\"}\n",
+         "true, true, true, true")},
+    {"rows put behind a row",
+     "model opset=18\n"
+     ALL("2, 2", STRINGS("s", "a", "b", "c", "d") STRINGS("t", "x", "y")
+         STRINGS("u", "a", "b", "cx", "dy")
+         "    d = const i64[2] {2, 2}\n    e = const i64[2] {1, 2}\n    m = Reshape(s, d)\n"
+         "    n = Reshape(t, e)\n    w = Reshape(u, d)\n    i = const i64[1, 1] {1}\n"
+         "    r = ScatterND(m, i, n) {reduction=\"add\"}\n", "true, true, true, true")},
+    {"put behind along an axis",
+     "model opset=18\n"
+     ALL("2, 2", STRINGS("s", "a", "b", "c", "d") STRINGS("t", "x", "y")
+         STRINGS("u", "a", "by", "cx", "d")
+         "    d = const i64[2] {2, 2}\n    e = const i64[2] {1, 2}\n    m = Reshape(s, d)\n"
+         "    n = Reshape(t, e)\n    w = Reshape(u, d)\n    i = const i64[1, 2] {1, -2}\n"
+         "    r = ScatterElements(m, i, n) {axis=0, reduction=\"add\"}\n",
+         "true, true, true, true")},
     {"put in their places",
      ALL("3", STRINGS("s", "a", "b", "c") STRINGS("t", "z") STRINGS("w", "a", "z", "c")
          "    i = const i64[1, 1] {1}\n    r = ScatterND(s, i, t)\n", "true, true, true")},

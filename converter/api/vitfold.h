@@ -70,7 +70,7 @@ typedef struct VitfoldLoadOptions {
     const char *linked_data_root; /* folder in which external data may be linked to */
     const char *scratch_folder;   /* for nameless files that hold large new weights; NULL: they
                                    * are kept in memory */
-    uint32_t max_nesting; /* protobuf messages inside each other; 0: 100 */
+    uint32_t max_nesting; /* protobuf messages inside each other; 0: 100, at most 1000 */
     size_t max_fields;    /* protobuf fields outside of weights; 0: 16 million */
     size_t max_memory;    /* bytes of tensors that a run may need at once; beyond it
                            * VITFOLD_NO_MEMORY, before anything is run; 0: no limit */

@@ -5,6 +5,8 @@
 #include "converter/onnx/reader.h"
 #include "passes/ir/infer.h"
 
+enum { MAX_DEPTH = 1000 }; /* of messages: so many recursion can follow */
+
 /* The bytes to read and what is known of them. */
 typedef struct Source {
     const unsigned char *data;
@@ -42,7 +44,8 @@ static VfStatus build(const Source *source, const VfImportOptions *options, VfAr
     reader->model->release_mapping = vf_mapped_files_free;
     reader->arena = reader->model->arena;
     reader->scratch = scratch;
-    reader->scan.limit = (VfScanLimits){.depth = chosen.max_depth, .fields = chosen.max_fields};
+    reader->scan.limit.depth = chosen.max_depth < MAX_DEPTH ? chosen.max_depth : MAX_DEPTH;
+    reader->scan.limit.fields = chosen.max_fields;
     reader->storage = source->storage;
     reader->files = source->files;
     reader->folder = source->folder;
@@ -126,7 +129,7 @@ static VfStatus check_model(VfArena *scratch, VfReader *reader, VfErr *err)
 {
     VfFaults more;
     VfModel *model = reader->model;
-    if (reader->faults->n == 0)
+    if (reader->faults->n == reader->n_remark)
         VF_TRY(vf_verify(scratch, model, &more, err));
     else
         VF_TRY(vf_verify_nodes(scratch, model, &more, err));

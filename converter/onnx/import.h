@@ -20,7 +20,7 @@
 
 typedef struct VfImportOptions {
     const char *linked_data_root; /* linked external data may lie in here; NULL: no links */
-    uint32_t max_depth;           /* nested messages; 0: 100 */
+    uint32_t max_depth;           /* nested messages; 0: 100; never more than 1000 */
     size_t max_fields;            /* protobuf fields outside of weights; 0: 16 million */
 } VfImportOptions;
 
@@ -36,9 +36,10 @@ VfStatus vf_onnx_import_memory(const void *data, size_t size, const char *name,
                                const char *folder, const VfImportOptions *options,
                                VfModel **model, VfErr *err);
 
-/* All faults of the model at `path` in one run, the first 1000: those the reader finds and, if it
- * finds none, those of vf_verify. `arena` keeps the sentences. VF_OK: looked at, see `faults->n`;
- * a file that is no ONNX model at all is one fault. VF_IO, VF_UNSUPPORTED, VF_NO_MEMORY else. */
+/* All faults of the model at `path` in one run, the first 1000: those the reader finds and, if they
+ * leave names, order and uses in no doubt, those of vf_verify. `arena` keeps the sentences. VF_OK:
+ * looked at, see `faults->n`; a file that is no ONNX model at all is one fault. VF_IO,
+ * VF_UNSUPPORTED, VF_NO_MEMORY else. */
 VfStatus vf_onnx_check(VfArena *arena, const char *path, const VfImportOptions *options,
                        VfFaults *faults, VfErr *err);
 

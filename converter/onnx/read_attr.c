@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "converter/onnx/reader.h"
+#include "passes/ir/vft_print.h"
 
 /* Where an attribute is read. */
 typedef struct Place {
@@ -137,6 +138,9 @@ static VfStatus find_type(Place *place, const Onnx__AttributeProto *proto, VfAtt
     attr->type = (VfAttrType)proto->type;
     if (proto->type == VF_ATTR_UNDEFINED)
         attr->type = found;
+    if (proto->type == VF_ATTR_UNDEFINED && n == 1)
+        VF_TRY(vf_reader_remark(reader, "%s: attribute '%s' does not say that it is of type %s",
+                                place->owner, name, vf_vft_attr_type_name(found)));
     if (proto->type < 0 || proto->type > VF_ATTR_TYPE_PROTOS || (n > 1 && proto->type == 0))
         return vf_reader_fault(reader, VF_INVALID, "%s: attribute '%s' has no known type",
                                place->owner, name);
@@ -195,6 +199,12 @@ static VfStatus read_attr(Place *place, const Onnx__AttributeProto *proto, VfAtt
     VF_TRY(vf_reader_copy(reader, proto->ref_attr_name, &attr->ref));
     VF_TRY(vf_reader_copy(reader, proto->doc_string, &attr->doc));
     VF_TRY(vf_reader_raw(reader, &proto->base, 0, &attr->raw));
+    if (attr->ref.size > 0 && reader->function == NULL)
+        VF_TRY(vf_reader_fault(reader, VF_INVALID,
+                               "%s: attribute '%s' takes the value of attribute '%s' of a "
+                               "function, but stands in none", place->owner,
+                               vf_reader_show(reader, proto->name),
+                               vf_reader_show(reader, proto->ref_attr_name)));
     VF_TRY(find_type(place, proto, attr));
     VF_TRY(read_value(place, proto, attr));
     *out = attr;

@@ -21,6 +21,10 @@ static VfStatus read_input(VfReader *reader, VfGraph *graph, const Onnx__ValueIn
     VfOutputInfo info = {0};
     VF_TRY(check_named(reader, proto->name, "a graph input"));
     VF_TRY(vf_read_value_info(reader, proto, &type, &info));
+    /* Nodes tell the types of their bodies' inputs. */
+    if (graph == reader->model->graph && type.kind == VF_TYPE_TENSOR && type.dtype == VF_UNDEFINED)
+        VF_TRY(vf_reader_remark(reader, "graph input '%s' has no type",
+                                vf_reader_show(reader, proto->name)));
     VfValue *value = vf_graph_add_input(graph, vf_proto_bytes(proto->name), type);
     VF_TRY_ALLOC(value, reader->err);
     value->is_declared = true;
@@ -145,14 +149,17 @@ static VfStatus bind_constant(VfReader *reader, VfValue *value, size_t position)
     VF_TRY(vf_arena_grow(reader->scratch, (void **)&reader->position, &reader->position_capacity,
                          (size_t)value->id + 1, sizeof *reader->position, reader->err));
     reader->position[value->id] = position;
-    return vf_reader_bind(reader, value, "constant");
+    return vf_reader_bind_result(reader, value, "constant");
 }
 
 static VfStatus read_nodes(VfReader *reader, VfGraph *graph, size_t n, Onnx__NodeProto **proto)
 {
-    VfReaderGraph level = {graph, n, proto, 0, reader->current};
+    VfReaderGraph level = {.graph = graph, .n_node = n, .node = proto, .outer = reader->current};
     VfValue *value;
-    int32_t n_fault = reader->faults != NULL ? reader->faults->n : 0;
+    if (reader->faults != NULL) {
+        level.id = VF_NEW_ARRAY(reader->scratch, int32_t, n);
+        VF_TRY_ALLOC(level.id, reader->err);
+    }
     reader->current = &level;
     for (size_t i = 0; i < n; i++) {
         if (!vf_is_constant_node(proto[i]))
@@ -162,13 +169,15 @@ static VfStatus read_nodes(VfReader *reader, VfGraph *graph, size_t n, Onnx__Nod
             VF_TRY(bind_constant(reader, value, i));
     }
     for (level.at = 0; level.at < n; level.at++) {
-        if (!vf_is_constant_node(proto[level.at]))
-            VF_TRY(vf_read_node(reader, graph, proto[level.at]));
+        if (vf_is_constant_node(proto[level.at]))
+            continue;
+        if (level.id != NULL)
+            level.id[level.at] = reader->model->n_node_id;
+        VF_TRY(vf_read_node(reader, graph, proto[level.at]));
     }
     reader->current = level.outer;
-    /* Nodes in a cycle are not sorted either, so without a fault there is none. */
-    return reader->faults != NULL && reader->faults->n > n_fault ? vf_read_cycles(reader, n, proto)
-                                                                 : VF_OK;
+    /* Nodes in a cycle look for an operand in vain. */
+    return level.id != NULL && level.makers != NULL ? vf_read_cycles(reader, &level) : VF_OK;
 }
 
 /* --- value_info --- */
@@ -202,6 +211,24 @@ static VfStatus apply_info(VfReader *reader, VfGraph *graph, const Onnx__ValueIn
     return VF_OK;
 }
 
+/* An entry that the value does not take: it was declared before. */
+static VfStatus compare_info(VfReader *reader, const VfGraph *graph,
+                             const Onnx__ValueInfoProto *proto)
+{
+    const VfValue *value = vf_reader_find(reader, proto->name);
+    const VfSymbols *symbols = reader->model->symbols;
+    VfType type;
+    if (reader->faults == NULL || value == NULL || value->graph != graph)
+        return VF_OK;
+    VF_TRY(vf_read_type(reader, proto->type, vf_reader_show(reader, proto->name), &type));
+    return vf_type_is_compatible(&type, &value->type)
+               ? VF_OK
+               : vf_reader_remark(reader, "value '%s' is declared %s and again %s",
+                                  vf_value_label(value),
+                                  vf_type_text(reader->scratch, symbols, &value->type),
+                                  vf_type_text(reader->scratch, symbols, &type));
+}
+
 /* Entries that no value takes stay with the bytes the graph carries. */
 static VfStatus apply_infos(VfReader *reader, VfGraph *graph, const ProtobufCMessage *holder,
                             uint32_t field, Onnx__ValueInfoProto **proto, size_t n)
@@ -212,8 +239,10 @@ static VfStatus apply_infos(VfReader *reader, VfGraph *graph, const ProtobufCMes
         bool is_taken;
         piece = vf_scan_noted(scan, piece, field);
         VF_TRY(apply_info(reader, graph, proto[i], &is_taken));
-        if (!is_taken)
+        if (!is_taken) {
+            VF_TRY(compare_info(reader, graph, proto[i]));
             piece->kind = VF_PIECE_RAW;
+        }
         piece = vf_scan_next(scan, piece);
     }
     return VF_OK;
@@ -238,19 +267,18 @@ static VfStatus new_outputs(VfReader *reader, size_t n, Outputs *out)
     return is_made && out->info != NULL ? VF_OK : vf_no_memory(reader->err);
 }
 
+/* An output may be listed again; `lost` are the names of those that nothing gives. */
 static VfStatus find_output(VfReader *reader, VfGraph *graph, ProtobufCBinaryData name,
-                            VfIntern *seen, VfValue **value)
+                            VfIntern *lost, VfValue **value)
 {
     *value = vf_reader_find(reader, name);
-    if (*value == NULL) {
+    if (*value != NULL)
+        return VF_OK;
+    if (vf_intern_find(lost, vf_proto_bytes(name)) < 0)
         VF_TRY(vf_reader_fault(reader, VF_INVALID, "output '%s' is not defined",
                                vf_reader_show(reader, name)));
-        return vf_reader_stand_in(reader, graph, value);
-    }
-    if (vf_intern_find(seen, vf_proto_bytes(name)) >= 0)
-        return vf_reader_fault(reader, VF_INVALID, "output '%s' is listed twice",
-                               vf_reader_show(reader, name));
-    return vf_intern_add(seen, vf_proto_bytes(name), NULL, reader->err);
+    VF_TRY(vf_intern_add(lost, vf_proto_bytes(name), NULL, reader->err));
+    return vf_reader_stand_in(reader, graph, value);
 }
 
 /* Names and values; types and the rest only where `proto` is there (functions have none). */
@@ -259,12 +287,12 @@ static VfStatus read_outputs(VfReader *reader, VfGraph *graph, size_t n,
 {
     Outputs out;
     bool says_more = false;
-    VfIntern *seen = vf_intern_new(reader->scratch);
-    VF_TRY_ALLOC(seen, reader->err);
+    VfIntern *lost = vf_intern_new(reader->scratch);
+    VF_TRY_ALLOC(lost, reader->err);
     VF_TRY(new_outputs(reader, n, &out));
     for (size_t i = 0; i < n; i++) {
         ProtobufCBinaryData at = proto == NULL ? name[i] : proto[i]->name;
-        VF_TRY(find_output(reader, graph, at, seen, &out.value[i]));
+        VF_TRY(find_output(reader, graph, at, lost, &out.value[i]));
         VF_TRY(vf_read_type(reader, NULL, "", &out.type[i]));
         out.name[i] = vf_proto_bytes(at);
         if (proto != NULL)

@@ -17,7 +17,7 @@ static VfStatus check_opset(VfReader *reader, const Onnx__OperatorSetIdProto *pr
                            (long long)proto->version, vf_reader_show(reader, proto->domain));
 }
 
-/* A domain may be imported again: the highest version counts. */
+/* A domain may be imported again: the last version that is one counts, as in ONNX Runtime. */
 static VfStatus read_opsets(VfReader *reader, size_t n, Onnx__OperatorSetIdProto **proto,
                             const VfOpset **out, int32_t *n_out)
 {
@@ -32,7 +32,7 @@ static VfStatus read_opsets(VfReader *reader, size_t n, Onnx__OperatorSetIdProto
         VF_TRY(check_opset(reader, proto[i], domain));
         VF_TRY(vf_intern_add(seen, domain, &id, reader->err));
         opset[id].domain = domain;
-        if (opset[id].version < proto[i]->version)
+        if (proto[i]->version > 0)
             opset[id].version = proto[i]->version;
         else if (opset[id].version == 0 && is_faulty_opset(proto[i], domain))
             opset[id].version = -1; /* there, but not known */
@@ -74,6 +74,9 @@ static VfStatus read_function(VfReader *reader, VfFunction *function,
     const char *owner = vf_arena_printf(reader->scratch, "function '%s'",
                                         vf_reader_show(reader, proto->name));
     VF_TRY_ALLOC(owner, reader->err);
+    reader->function = owner;
+    if (proto->n_opset_import == 0 && proto->n_node > 0)
+        VF_TRY(vf_reader_remark(reader, "%s imports no opset", owner));
     VF_TRY(vf_reader_copy(reader, proto->doc_string, &function->doc));
     VF_TRY(vf_reader_metas(reader, proto->n_metadata_props, proto->metadata_props,
                            &function->meta));
@@ -100,6 +103,7 @@ static VfStatus read_functions(VfReader *reader, const Onnx__ModelProto *proto)
             return status;
         }
     }
+    reader->function = NULL;
     return VF_OK;
 }
 
@@ -130,5 +134,6 @@ VfStatus vf_read_model(VfReader *reader, const Onnx__ModelProto *proto)
         VF_TRY(vf_reader_fault(reader, VF_INVALID, "the model imports no opset"));
     VF_TRY(read_about(reader, proto));
     VF_TRY(read_functions(reader, proto));
-    return vf_read_graph(reader, reader->model->graph, proto->graph);
+    VF_TRY(vf_read_graph(reader, reader->model->graph, proto->graph));
+    return reader->faults == NULL ? vf_verify_calls(reader->model, reader->err) : VF_OK;
 }

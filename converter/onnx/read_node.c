@@ -2,32 +2,46 @@
 
 #include "converter/onnx/reader.h"
 
-/* A node in a message, before it has a record: name and operator. */
+const char *vf_reader_node(VfReader *reader, const Onnx__NodeProto *proto, int32_t id)
+{
+    const char *text = proto->name.len > 0
+                           ? vf_arena_printf(reader->scratch, "'%s'",
+                                             vf_reader_show(reader, proto->name))
+                           : vf_arena_printf(reader->scratch, "'%s#%d'",
+                                             vf_reader_show(reader, proto->op_type), (int)id);
+    return text == NULL ? "''" : text;
+}
+
+/* A node in a message, before it has a record: name and operator. It is the next that gets one. */
 static const char *describe(VfReader *reader, const Onnx__NodeProto *proto)
 {
     const char *text = vf_arena_printf(
-        reader->scratch, "node '%s' (%s)", vf_reader_show(reader, proto->name),
+        reader->scratch, "node %s (%s)", vf_reader_node(reader, proto, reader->model->n_node_id),
         vf_reader_show(reader, proto->op_type));
     return text == NULL ? "node" : text;
 }
 
-static bool is_same(ProtobufCBinaryData a, ProtobufCBinaryData b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
-}
+typedef enum Lack {
+    LACK_ALL,   /* no node gives the value */
+    LACK_ORDER, /* a later node of a graph being read does */
+    LACK_CYCLE  /* one that needs a result of this node */
+} Lack;
 
-/* Whether a later node of a graph being read gives the value: then the order is wrong. */
-static bool comes_later(const VfReader *reader, ProtobufCBinaryData name)
+static VfStatus find_lack(VfReader *reader, ProtobufCBinaryData name, Lack *lack)
 {
-    for (const VfReaderGraph *at = reader->current; at != NULL; at = at->outer) {
-        for (size_t i = at->at; i < at->n_node; i++) {
-            for (size_t k = 0; k < at->node[i]->n_output; k++) {
-                if (is_same(at->node[i]->output[k], name))
-                    return true;
-            }
-        }
+    *lack = LACK_ALL;
+    for (VfReaderGraph *at = reader->current; at != NULL; at = at->outer) {
+        VF_TRY(vf_read_makers(reader, at));
+        int32_t id = vf_intern_find(at->makers->result, vf_proto_bytes(name));
+        size_t maker = id < 0 ? 0 : at->makers->maker[id];
+        if (id < 0 || maker < at->at)
+            continue;
+        bool is_cycle = at == reader->current &&
+                        at->makers->group[maker] == at->makers->group[at->at];
+        *lack = is_cycle ? LACK_CYCLE : LACK_ORDER;
+        return VF_OK;
     }
-    return false;
+    return VF_OK;
 }
 
 /* A Constant node is bound before all others, but a use must still come after it. */
@@ -42,9 +56,38 @@ static bool is_early(const VfReader *reader, const VfValue *value)
     return false;
 }
 
+/* A cycle is named as a whole once all nodes have numbers. */
+static VfStatus fault_operand(VfReader *reader, ProtobufCBinaryData name, const char *owner)
+{
+    static const char unsorted[] = "is used before the node that gives it: nodes are not sorted";
+    static const char *const why[] = {"is not defined", unsorted, unsorted};
+    Lack lack = LACK_ORDER;
+    if (vf_reader_find(reader, name) == NULL)
+        VF_TRY(find_lack(reader, name, &lack));
+    if (lack == LACK_CYCLE && reader->faults != NULL)
+        return VF_OK;
+    return vf_reader_fault(reader, VF_INVALID, "%s: operand '%s' %s", owner,
+                           vf_reader_show(reader, name), why[lack]);
+}
+
+static VfStatus find_missing(VfReader *reader, ProtobufCBinaryData name, VfReaderMissing **out)
+{
+    int32_t id;
+    if (reader->missing_name == NULL)
+        reader->missing_name = vf_intern_new(reader->scratch);
+    VF_TRY_ALLOC(reader->missing_name, reader->err);
+    VF_TRY(vf_intern_add(reader->missing_name, vf_proto_bytes(name), &id, reader->err));
+    VF_TRY(vf_arena_grow(reader->scratch, (void **)&reader->missing, &reader->missing_capacity,
+                         (size_t)id + 1, sizeof *reader->missing, reader->err));
+    *out = &reader->missing[id];
+    return VF_OK;
+}
+
+/* The operand `name` of the node that gets the next number. */
 static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *owner,
                         VfValue **out)
 {
+    VfReaderMissing *missing = NULL;
     *out = NULL;
     if (name.len == 0)
         return VF_OK;
@@ -53,12 +96,14 @@ static VfStatus resolve(VfReader *reader, ProtobufCBinaryData name, const char *
         *out = value;
         return VF_OK;
     }
-    const char *why = value != NULL || comes_later(reader, name)
-                          ? "is used before the node that gives it: nodes are not sorted"
-                          : "is not defined";
-    VF_TRY(vf_reader_fault(reader, VF_INVALID, "%s: operand '%s' %s", owner,
-                           vf_reader_show(reader, name), why));
-    return vf_reader_stand_in(reader, reader->current->graph, out);
+    VF_TRY(find_missing(reader, name, &missing));
+    if (missing->node != reader->model->n_node_id + 1) {
+        missing->node = reader->model->n_node_id + 1;
+        VF_TRY(fault_operand(reader, name, owner));
+        VF_TRY(vf_reader_stand_in(reader, reader->current->graph, &missing->stand_in));
+    }
+    *out = missing->stand_in;
+    return VF_OK;
 }
 
 /* Node in the model with its operands; results get their names. */
@@ -111,6 +156,15 @@ static VfStatus check_node(VfReader *reader, const VfGraph *graph, const Onnx__N
     return VF_OK;
 }
 
+VfStatus vf_reader_bind_result(VfReader *reader, VfValue *value, const char *owner)
+{
+    const VfValue *outer = vf_scope_find_id(&reader->scope, value->name_id);
+    if (outer != NULL && outer->graph != value->graph && !is_early(reader, outer))
+        VF_TRY(vf_reader_remark(reader, "%s: result '%s' has the name of a value of a graph around "
+                                "it", owner, vf_value_label(value)));
+    return vf_reader_bind(reader, value, owner);
+}
+
 VfStatus vf_read_node(VfReader *reader, VfGraph *graph, const Onnx__NodeProto *proto)
 {
     VfNode *node;
@@ -121,7 +175,7 @@ VfStatus vf_read_node(VfReader *reader, VfGraph *graph, const Onnx__NodeProto *p
     vf_node_link(node, NULL);
     for (int32_t i = 0; i < node->n_out; i++) {
         if (node->out[i] != NULL)
-            VF_TRY(vf_reader_bind(reader, node->out[i], owner));
+            VF_TRY(vf_reader_bind_result(reader, node->out[i], owner));
     }
     return VF_OK;
 }

@@ -18,7 +18,11 @@ static VfStatus note_fault(VfReader *reader, const VfErr *fault)
     VF_TRY(vf_arena_grow(reader->fault_arena, &items, &reader->fault_capacity,
                          (size_t)faults->n + 1, sizeof *faults->text, reader->err));
     faults->text = items;
-    const char *text = vf_arena_string(reader->fault_arena, fault->text);
+    bool is_named = reader->function == NULL ||
+                    strncmp(fault->text, reader->function, strlen(reader->function)) == 0;
+    const char *text = is_named ? vf_arena_string(reader->fault_arena, fault->text)
+                                : vf_arena_printf(reader->fault_arena, "%s: %s", reader->function,
+                                                  fault->text);
     VF_TRY_ALLOC(text, reader->err);
     faults->text[faults->n++] = text;
     return VF_OK;
@@ -35,6 +39,21 @@ VfStatus vf_reader_fault(VfReader *reader, VfStatus status, const char *fmt, ...
         fault.text[0] = '\0';
     return reader->faults != NULL ? note_fault(reader, &fault)
                                   : vf_fail(reader->err, status, "%s", fault.text);
+}
+
+VfStatus vf_reader_remark(VfReader *reader, const char *fmt, ...)
+{
+    VfErr fault;
+    va_list args;
+    if (reader->faults == NULL)
+        return VF_OK;
+    va_start(args, fmt);
+    int n = vsnprintf(fault.text, sizeof fault.text, fmt, args);
+    va_end(args);
+    if (n < 0)
+        fault.text[0] = '\0';
+    reader->n_remark++;
+    return note_fault(reader, &fault);
 }
 
 const char *vf_reader_show(VfReader *reader, ProtobufCBinaryData bytes)

@@ -16,6 +16,13 @@
 #include "passes/ir/scope.h"
 #include "runtime/base/intern.h"
 
+/* Who gives what among the nodes of one graph, by their places. */
+typedef struct VfReaderMakers {
+    VfIntern *result; /* names of results */
+    size_t *maker;    /* by number of the name: the first node that gives it */
+    size_t *group;    /* by node: one number for those that need each other's results */
+} VfReaderMakers;
+
 /* A graph being read, inside the one it is nested in. */
 typedef struct VfReaderGraph {
     VfGraph *graph;
@@ -23,7 +30,15 @@ typedef struct VfReaderGraph {
     Onnx__NodeProto **node;
     size_t at; /* node being read */
     struct VfReaderGraph *outer;
+    int32_t *id;                  /* of nodes by place; NULL when no faults are collected */
+    const VfReaderMakers *makers; /* NULL until an operand was looked for in vain */
 } VfReaderGraph;
+
+/* A name of operands that means nothing, and what stands for it. */
+typedef struct VfReaderMissing {
+    int32_t node; /* 1 + number of the last node that has the operand */
+    VfValue *stand_in;
+} VfReaderMissing;
 
 enum { VF_READER_MAX_FAULT = 1000 };
 
@@ -40,7 +55,12 @@ typedef struct VfReader {
     size_t *position;       /* by value id: of a constant, the number of its Constant node */
     size_t position_capacity;
     VfReaderGraph *current; /* innermost graph */
+    VfIntern *missing_name; /* made when the first is met */
+    VfReaderMissing *missing; /* by number of the name */
+    size_t missing_capacity;
+    const char *function;   /* being read, as "function 'f'", or NULL */
     VfFaults *faults;       /* collected here, or NULL */
+    int32_t n_remark;       /* of those: they leave the model whole */
     size_t fault_capacity;
     VfArena *fault_arena;
     VfErr *err;
@@ -49,6 +69,10 @@ typedef struct VfReader {
 /* A fault of the file, as one sentence. See above. */
 VfStatus vf_reader_fault(VfReader *reader, VfStatus status, const char *fmt, ...)
     VF_PRINTF(3, 4);
+
+/* What a file must not say, but can be read as it is meant: noted where faults are collected, and
+ * nothing else. */
+VfStatus vf_reader_remark(VfReader *reader, const char *fmt, ...) VF_PRINTF(2, 3);
 
 /* `bytes` for a message: printable and terminated, cut when very long. Never NULL. */
 const char *vf_reader_show(VfReader *reader, ProtobufCBinaryData bytes);
@@ -86,15 +110,19 @@ VfStatus vf_read_typed_data(VfReader *reader, const Onnx__TensorProto *proto, co
  * `*out` is NULL after a collected fault, and when it is too large or its elements are no bytes. */
 VfStatus vf_read_sparse(VfReader *reader, VfRaw raw, const char *owner, const VfTensor **out);
 
-/* read_cycle.c: a fault for each cycle of nodes that need each other's results, of one graph and
- * through operands alone. Only for reading that collects faults. */
-VfStatus vf_read_cycles(VfReader *reader, size_t n, Onnx__NodeProto **node);
+/* read_cycle.c: see `makers`, made once. */
+VfStatus vf_read_makers(VfReader *reader, VfReaderGraph *level);
+/* A fault for each cycle of nodes that need each other's results, of one graph and through
+ * operands alone. Only for reading that collects faults, when `makers` are there. */
+VfStatus vf_read_cycles(VfReader *reader, const VfReaderGraph *level);
 
 /* read_attr.c: attributes of `node` (or defaults of a function when `node` is NULL) in order. */
 VfStatus vf_read_attrs(VfReader *reader, VfGraph *graph, VfNode *node, const char *owner,
                        size_t n, Onnx__AttributeProto **proto, VfAttr **first);
 
 /* read_node.c */
+/* How messages call a node with the number `id`: in quotes its name, or operator and number. */
+const char *vf_reader_node(VfReader *reader, const Onnx__NodeProto *proto, int32_t id);
 VfStatus vf_read_node(VfReader *reader, VfGraph *graph, const Onnx__NodeProto *proto);
 /* Whether the node is a constant of the graph; then `*value` is that constant, not yet bound. */
 bool vf_is_constant_node(const Onnx__NodeProto *proto);
@@ -103,6 +131,9 @@ VfStatus vf_read_constant_node(VfReader *reader, VfGraph *graph, const Onnx__Nod
 
 /* Let the name of `value` mean it from now on; a fault when its graph has the name already. */
 VfStatus vf_reader_bind(VfReader *reader, VfValue *value, const char *owner);
+
+/* The same for what a node gives: the name should mean nothing in the graphs around it either. */
+VfStatus vf_reader_bind_result(VfReader *reader, VfValue *value, const char *owner);
 
 /* The value a name means now, or NULL. */
 VfValue *vf_reader_find(const VfReader *reader, ProtobufCBinaryData name);

@@ -24,6 +24,25 @@ static bool is_sparse_field(const VfWriter *writer, const VfNode *node)
            node->out[0] != NULL && writer->name.value[node->out[0]->id].data == NULL;
 }
 
+/* Outputs that are no value by name; one that is listed again is copied once. */
+static void write_copies(VfWriter *writer, uint32_t field, const VfGraph *graph)
+{
+    VfIntern *copied = NULL;
+    for (int32_t i = 0; i < graph->ret->n_in && !writer->emit.failed; i++) {
+        int32_t id, n = copied == NULL ? 0 : vf_intern_count(copied);
+        if (!vf_output_is_copied(writer, graph, i))
+            continue;
+        if (copied == NULL)
+            copied = vf_intern_new(writer->arena);
+        writer->emit.failed |=
+            copied == NULL || vf_intern_add(copied, graph->output_name[i], &id, NULL) != VF_OK;
+        if (!writer->emit.failed && id == n)
+            vf_write_identity(writer, field,
+                              vf_value_written_name(writer, graph->ret->in[i].value),
+                              graph->output_name[i]);
+    }
+}
+
 static void write_nodes(VfWriter *writer, uint32_t field, const VfGraph *graph)
 {
     bool is_body = graph->function != NULL && graph == graph->function->body;
@@ -35,12 +54,7 @@ static void write_nodes(VfWriter *writer, uint32_t field, const VfGraph *graph)
         if (!is_sparse_field(writer, node))
             vf_write_node(writer, field, node);
     }
-    for (int32_t i = 0; i < graph->ret->n_in; i++) {
-        if (vf_output_is_copied(writer, graph, i))
-            vf_write_identity(writer, field,
-                              vf_value_written_name(writer, graph->ret->in[i].value),
-                              graph->output_name[i]);
-    }
+    write_copies(writer, field, graph);
 }
 
 static void write_initializers(VfWriter *writer, const VfGraph *graph)

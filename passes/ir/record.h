@@ -16,8 +16,9 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/intern.h"
 
-/* Subgraphs within subgraphs: readers refuse more, so recursion is safe. */
-enum { VF_GRAPH_DEPTH_MAX = 64 };
+/* Subgraphs within subgraphs: readers refuse more, so recursion is safe. As many as 1000 messages
+ * inside each other can say. */
+enum { VF_GRAPH_DEPTH_MAX = 333 };
 
 typedef struct VfModel VfModel;
 typedef struct VfGraph VfGraph;

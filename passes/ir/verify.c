@@ -14,7 +14,11 @@ VfStatus vf_verify_fault(VfVerify *v, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    const char *copy = vf_arena_string(v->arena, text);
+    const char *copy = v->function == NULL
+                           ? vf_arena_string(v->arena, text)
+                           : vf_arena_printf(v->arena, "function '%.*s': %s",
+                                             (int)v->function->name.size, v->function->name.data,
+                                             text);
     VF_TRY_ALLOC(copy, v->err);
     VF_TRY(vf_arena_grow(v->arena, (void **)&v->faults->text, &v->fault_capacity,
                          (size_t)v->faults->n + 1, sizeof *v->faults->text, v->err));
@@ -86,8 +90,11 @@ static VfStatus each_of_graph(VfVerify *v, const VfGraph *graph, VfVerifyVisit *
 VfStatus vf_verify_each(VfVerify *v, VfVerifyVisit *visit)
 {
     VF_TRY(each_of_graph(v, v->model->graph, visit));
-    for (const VfFunction *f = v->model->first_function; f != NULL; f = f->next)
+    for (const VfFunction *f = v->model->first_function; f != NULL; f = f->next) {
+        v->function = f;
         VF_TRY(each_of_graph(v, f->body, visit));
+    }
+    v->function = NULL;
     return VF_OK;
 }
 
@@ -100,10 +107,19 @@ VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults,
     return vf_verify_recursion(&v);
 }
 
-static VfStatus verify_in(VfArena *arena, const VfModel *model, VfErr *err)
+typedef VfStatus Find(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
+
+static VfStatus find_calls(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err)
+{
+    VfVerify v = {.arena = arena, .model = model, .faults = faults, .err = err};
+    *faults = (VfFaults){0, NULL};
+    return vf_verify_recursion(&v);
+}
+
+static VfStatus verify_in(VfArena *arena, const VfModel *model, Find *find, VfErr *err)
 {
     VfFaults faults;
-    VF_TRY(vf_verify(arena, model, &faults, err));
+    VF_TRY(find(arena, model, &faults, err));
     if (faults.n == 0)
         return VF_OK;
     if (faults.n == 1)
@@ -111,11 +127,21 @@ static VfStatus verify_in(VfArena *arena, const VfModel *model, VfErr *err)
     return vf_fail(err, VF_INVALID, "%s (the first of %d faults)", faults.text[0], (int)faults.n);
 }
 
-VfStatus vf_verify_all(const VfModel *model, VfErr *err)
+static VfStatus verify_with(const VfModel *model, Find *find, VfErr *err)
 {
     VfArena *arena = vf_arena_new();
     VF_TRY_ALLOC(arena, err);
-    VfStatus status = verify_in(arena, model, err);
+    VfStatus status = verify_in(arena, model, find, err);
     vf_arena_free(arena);
     return status;
+}
+
+VfStatus vf_verify_all(const VfModel *model, VfErr *err)
+{
+    return verify_with(model, vf_verify, err);
+}
+
+VfStatus vf_verify_calls(const VfModel *model, VfErr *err)
+{
+    return model->first_function == NULL ? VF_OK : verify_with(model, find_calls, err);
 }

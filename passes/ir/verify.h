@@ -29,6 +29,9 @@ VfStatus vf_verify_nodes(VfArena *arena, const VfModel *model, VfFaults *faults,
  * nodes. */
 VfStatus vf_verify_standard(VfArena *arena, const VfModel *model, VfFaults *faults, VfErr *err);
 
+/* VF_INVALID if a function calls itself, if only by way of others. */
+VfStatus vf_verify_calls(const VfModel *model, VfErr *err);
+
 /* VF_INVALID with the first fault and their number as the sentence if there is any. */
 VfStatus vf_verify_all(const VfModel *model, VfErr *err);
 

@@ -84,7 +84,9 @@ VfStatus vf_verify_functions(VfVerify *v)
         if (vf_function_find(v->model, f->domain, f->name, f->overload) != f)
             VF_TRY(vf_verify_fault(v, "function '%.*s' is defined twice", (int)f->name.size,
                                    f->name.data));
+        v->function = f;
         VF_TRY(vf_verify_graph(v, f->body, 0));
+        v->function = NULL;
     }
     return vf_verify_recursion(v);
 }

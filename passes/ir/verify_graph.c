@@ -246,11 +246,18 @@ static VfStatus check_outputs(VfVerify *v, const VfGraph *graph)
 {
     VfIntern *name = vf_intern_new(v->arena);
     VF_TRY_ALLOC(name, v->err);
+    const VfValue **meant = NULL; /* by number of the name */
+    size_t capacity = 0;
+    int32_t n_name = 0;
     for (int32_t i = 0; i < graph->ret->n_in; i++) {
         const VfValue *value = graph->ret->in[i].value;
         int32_t id;
         VF_TRY(vf_intern_add(name, graph->output_name[i], &id, v->err));
-        if (id != i && graph->function == NULL)
+        VF_TRY(vf_arena_grow(v->arena, (void **)&meant, &capacity, (size_t)id + 1, sizeof *meant,
+                             v->err));
+        if (id == n_name)
+            meant[n_name++] = value;
+        if (meant[id] != value && graph->function == NULL)
             return vf_verify_fault(v, "two outputs of graph '%.*s' are named '%s'",
                                    (int)graph->name.size, graph->name.data,
                                    vf_intern_get(name, id).data);

@@ -17,6 +17,7 @@ typedef struct VfVerify {
     VfArena *arena;
     const VfModel *model;
     VfScope scope;
+    const VfFunction *function; /* being looked at, or NULL */
     VfFaults *faults;
     size_t fault_capacity;
     unsigned char *seen;      /* VfSeen by value id */

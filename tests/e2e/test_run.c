@@ -103,6 +103,42 @@ START_TEST(intermediates_are_saved)
 }
 END_TEST
 
+/* One that is listed twice is written once, and stands twice in what is converted. */
+START_TEST(an_output_may_be_listed_twice)
+{
+    VfNamedArray *array;
+    size_t n;
+    vf_vft_file(vf_tool_path(folder, "@twice.onnx"),
+                "graph g (x: f32[2]) -> (y: f32[2], z: f32[2], y: f32[2]) {\n"
+                "    y = Relu(x)\n    z = Neg(y)\n}\n");
+    expect(0, "check @twice.onnx");
+    expect(0, "run @twice.onnx --random 1 --outputs @a.npz");
+    expect(0, "run @twice.onnx --random 1 --outputs @b.npz --save-all");
+    assert_same_file("@a.npz", "@b.npz");
+    ck_assert_int_eq(vf_npz_read(arena, vf_tool_path(folder, "@a.npz"), &array, &n, &err), VF_OK);
+    ck_assert_uint_eq(n, 2);
+    expect(0, "convert @twice.onnx @out.onnx --check");
+    expect(0, "compare @twice.onnx @out.onnx --exact");
+    expect(0, "diff @twice.onnx @out.onnx");
+    expect(0, "emit-c @twice.onnx -o @c");
+}
+END_TEST
+
+/* A body gives one value as two results. */
+START_TEST(an_output_of_a_body_may_be_listed_twice)
+{
+    vf_vft_file(vf_tool_path(folder, "@loop.onnx"),
+                "graph g (x: f32[2], n: i64[]) -> (y: f32[2], s: f32[k, 2]) {\n"
+                "    y, s = Loop(n, _, x) {body=graph b (i: i64[], c: bool[], a: f32[2]) ->\n"
+                "        (d: bool[], e: f32[2], e: f32[2]) { d = Identity(c) e = Add(a, a) }}\n"
+                "}\n");
+    expect(0, "check @loop.onnx");
+    expect(0, "run @loop.onnx --random 1 --outputs @a.npz");
+    expect(0, "convert @loop.onnx @out.onnx");
+    expect(0, "compare @loop.onnx @out.onnx --exact");
+}
+END_TEST
+
 /* Strings come out as what another model reads; as numpy arrays they are refused. */
 START_TEST(strings_go_from_model_to_model)
 {
@@ -181,6 +217,8 @@ static Suite *make_suite(void)
     tcase_add_test(tests, test_data_folders_are_read_and_written);
     tcase_add_test(tests, intermediates_are_saved);
     tcase_add_test(tests, strings_go_from_model_to_model);
+    tcase_add_test(tests, an_output_may_be_listed_twice);
+    tcase_add_test(tests, an_output_of_a_body_may_be_listed_twice);
     tcase_add_test(tests, an_expectation_is_off);
     tcase_add_test(tests, wrong_data_is_refused);
     tcase_add_test(tests, a_failed_delivery_leaves_nothing);

@@ -72,7 +72,11 @@ static const char *const text_case[][2] = {
     {"model opset=13\n" IN_GRAPH("y = LayerNormalization(x, x) {axis=-1}"), NULL},
     {"graph g () -> (y: f32[3]) {\ny = const f32[2] {1, 2}\n}",
      "output 'y' is declared f32[3] but is f32[2]"},
-    {"graph g (x: f32[2]) -> (y = x, y = x) {}", "two outputs of graph 'g' are named 'y'"},
+    {"graph g (x: f32[2], z: f32[2]) -> (y = x, y = z) {}",
+     "two outputs of graph 'g' are named 'y'"},
+    {"graph g (x: f32[2], z: f32[2]) -> (y = x, z, y = x, z) {}", NULL},
+    {"function l::F (x) -> (y) { y = Add(x) }\ngraph () -> () {}",
+     "function 'F': node 'Add#2' (#2): Add has 1 operands"},
     {"graph g (n: f32[3] = f32[2] {1, 2}) -> (n) {}", "value 'n' has type f32[3]"},
     {"function l::F (x) -> (y) { y = l::F(x) }\ngraph () -> () {}", "calls itself"},
     {"function l::F (x) -> (y) { y = l::G(x) }\nfunction l::G (x) -> (y) {\n"

@@ -18,7 +18,8 @@ static const char *const text_case[][2] = {
     {"model opset=29\n" IN_GRAPH("y = Reluu(x)"), NULL},
     {"model opset=17 opset d=1\n" IN_GRAPH("y = d::Odd(x) {a=1}"), NULL},
     {"function Own (x) -> (y) { y = Relu(x) }\n" IN_GRAPH("y = Own(x)"), NULL},
-    {"function l::F (x) -> (y) { y = Odd(x) }\ngraph () -> () {}", "there is no operator Odd"},
+    {"function l::F (x) -> (y) { y = Odd(x) }\ngraph () -> () {}",
+     "function 'F': node 'Odd#2' (#2): there is no operator Odd"},
     {IN_GRAPH("y = Relu(x) {slope=1.5}"), "Relu has no attribute 'slope'"},
     {IN_GRAPH("y = Relu(x) {__note=1}"), NULL},
     {IN_GRAPH("y = If(c) {else_branch=" ONE ", then_branch=graph t () -> (z) {\n"

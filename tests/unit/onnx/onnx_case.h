@@ -14,7 +14,7 @@
 
 /* A model of a graph written as text: names are separated by blanks. */
 typedef struct GraphCase {
-    const char *inputs, *outputs;
+    const char *inputs, *outputs; /* inputs are f32, those named is_... bool */
     const char *nodes;        /* "Add x w>y Relu y>z": operator, operands, '>', results */
     const char *initializers; /* float scalars */
     const char *domain;       /* of the nodes, or NULL */
@@ -37,6 +37,20 @@ static inline void emit_names(VfEmit *emit, uint32_t field, const char *names)
     for (VfBytes name = next_word(&names); name.size > 0; name = next_word(&names)) {
         VfEmitMark mark = vf_emit_begin(emit, field);
         vf_emit_bytes(emit, 1, name);
+        vf_emit_end(emit, mark);
+    }
+}
+
+static inline void emit_inputs(VfEmit *emit, const char *names)
+{
+    for (VfBytes name = next_word(&names); name.size > 0; name = next_word(&names)) {
+        VfEmitMark mark = vf_emit_begin(emit, 11);
+        vf_emit_bytes(emit, 1, name);
+        VfEmitMark type = vf_emit_begin(emit, 2), tensor = vf_emit_begin(emit, 1);
+        bool is_bool = name.size > 3 && memcmp(name.data, "is_", 3) == 0;
+        vf_emit_int(emit, 1, is_bool ? VF_BOOL : VF_F32);
+        vf_emit_end(emit, tensor);
+        vf_emit_end(emit, type);
         vf_emit_end(emit, mark);
     }
 }
@@ -88,7 +102,7 @@ static inline VfBytes make_model(VfArena *arena, const GraphCase *graph, VfBytes
     VfEmitMark mark = vf_emit_begin(&emit, 7);
     emit_nodes(&emit, graph);
     emit_scalars(&emit, graph->initializers);
-    emit_names(&emit, 11, graph->inputs);
+    emit_inputs(&emit, graph->inputs);
     emit_names(&emit, 12, graph->outputs);
     vf_emit_fields(&emit, more.data, more.size);
     vf_emit_end(&emit, mark);

@@ -41,8 +41,10 @@ const VfArray *vf_calibration_array(const VfGraph *graph, const VitfoldData *dat
                                     const VfValue *input)
 {
     const VfArray *array = vf_data_find(data, input->name);
+    if (array != NULL)
+        return array;
     bool is_alone = vf_is_required_input(input) && n_required(graph) == 1;
-    return array == NULL && is_alone ? vf_data_find(data, vf_bytes("x")) : array;
+    return is_alone ? vf_data_find(data, vf_bytes("x")) : NULL;
 }
 
 /* --- does the data fit? --- */
@@ -157,8 +159,6 @@ typedef struct Measurement {
 static VfStatus take_pieces(const Measurement *m, int64_t first, int64_t n, VitfoldData *in,
                             VfErr *err)
 {
-    in->array = VF_NEW_ARRAY(in->arena, VfNamedArray, (size_t)m->feeds.n_feed + 1);
-    VF_TRY_ALLOC(in->array, err);
     for (int32_t i = 0; i < m->feeds.n_feed; i++) {
         const Feed *feed = &m->feeds.feed[i];
         int64_t dims[VF_ARRAY_MAX_RANK];
@@ -166,10 +166,10 @@ static VfStatus take_pieces(const Measurement *m, int64_t first, int64_t n, Vitf
             memcpy(dims, feed->array->dims, (size_t)feed->array->rank * sizeof *dims);
         dims[0] = feed->each * (feed->n_piece > 1 ? n : 1);
         const char *data = feed->array->data;
-        VfNamedArray *to = &in->array[in->n_array++];
-        to->name = feed->input->name;
-        VF_TRY(vf_array_init(&to->array, in->arena, feed->array->dtype, feed->array->rank, dims,
+        VfArray array;
+        VF_TRY(vf_array_init(&array, in->arena, feed->array->dtype, feed->array->rank, dims,
                              feed->n_piece > 1 ? data + (size_t)first * feed->bytes : data, err));
+        VF_TRY(vf_data_lend(in, feed->input->name, &array, err));
     }
     return VF_OK;
 }

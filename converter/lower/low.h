@@ -14,6 +14,7 @@
 #define VF_LOWER_LOW_H
 
 #include "converter/lower/lower.h"
+#include "runtime/base/intern.h"
 
 enum { LOW_NO_BUFFER = -1 };
 
@@ -107,6 +108,10 @@ typedef struct VfLower {
     size_t n_buffer, n_step, n_node, n_weight, n_saved, n_input;
     size_t cap_buffer, cap_step, cap_node, cap_weight, cap_saved, cap_input, cap_output;
     int32_t current_node; /* index in `node` that new steps belong to */
+
+    VfIntern *pass_node; /* nodes whose pass the model's metadata tells; NULL: not looked up yet */
+    const VfMeta **pass; /* the entry of each */
+    size_t cap_pass;
 
     void *copy; /* of vf_low_aligned, on the heap: who made the VfLower frees it */
     size_t copy_bytes;

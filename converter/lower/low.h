@@ -117,6 +117,7 @@ typedef struct VfLower {
     size_t copy_bytes;
 
     VfArena *report_arena; /* of the texts below */
+    VfIntern *noted; /* the texts of `unsupported`, by their numbers */
     const char **unsupported;
     size_t n_unsupported, cap_unsupported;
     const VfNode *first_unsupported; /* of the main graph */

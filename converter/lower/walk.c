@@ -58,14 +58,15 @@ bool vf_low_is_kept(const VfLower *cx, const VfValue *value)
 
 VfStatus vf_low_note(VfLower *cx, const char *text, VfErr *err)
 {
-    for (size_t i = 0; i < cx->n_unsupported; i++)
-        if (strcmp(cx->unsupported[i], text) == 0)
-            return VF_OK;
+    int32_t id;
+    if (cx->noted == NULL)
+        cx->noted = vf_intern_new(cx->report_arena);
+    VF_TRY_ALLOC(cx->noted, err);
     VF_TRY(vf_arena_grow(cx->report_arena, (void **)&cx->unsupported, &cx->cap_unsupported,
                          cx->n_unsupported + 1, sizeof *cx->unsupported, err));
-    const char *copy = vf_arena_string(cx->report_arena, text);
-    VF_TRY_ALLOC(copy, err);
-    cx->unsupported[cx->n_unsupported++] = copy;
+    VF_TRY(vf_intern_add(cx->noted, vf_bytes(text), &id, err));
+    cx->unsupported[id] = vf_intern_get(cx->noted, id).data;
+    cx->n_unsupported = (size_t)vf_intern_count(cx->noted);
     return VF_OK;
 }
 

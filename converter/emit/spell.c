@@ -89,7 +89,9 @@ static VfStatus add_unique(VfArena *arena, VfIntern *taken, size_t *number, VfBy
 {
     int32_t id, of_word = vf_intern_find(taken, word);
     VfBytes unique = word;
-    for (size_t k = of_word < 0 ? 1 : number[of_word] + 1; vf_intern_find(taken, unique) >= 0; k++) {
+    size_t k = of_word < 0 ? 0 : number[of_word];
+    while (vf_intern_find(taken, unique) >= 0) {
+        k++;
         const char *next = vf_arena_printf(arena, "%s_%zu", word.data, k);
         VF_TRY_ALLOC(next, err);
         unique = vf_bytes(next);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/base/file.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 /* --- the nodes that steps belong to --- */
@@ -47,20 +48,29 @@ static bool is_pass_key(VfBytes key)
 }
 
 /* The last entry of the model's metadata for each node: pass_key, a colon and the node's name. */
+typedef struct VfLowPasses {
+    VfIntern *node;
+    const VfMeta **meta; /* by the number of the name */
+    size_t capacity;
+} VfLowPasses;
+
 static VfStatus index_passes(VfLower *cx, VfErr *err)
 {
     size_t n = sizeof pass_key - 1;
-    cx->pass_node = vf_intern_new(cx->arena);
-    VF_TRY_ALLOC(cx->pass_node, err);
+    VfLowPasses *passes = VF_NEW(cx->arena, VfLowPasses);
+    VF_TRY_ALLOC(passes, err);
+    passes->node = vf_intern_new(cx->arena);
+    VF_TRY_ALLOC(passes->node, err);
+    cx->passes = passes;
     for (const VfMeta *meta = cx->model->meta; meta != NULL; meta = meta->next) {
         int32_t id;
         if (!is_pass_key(meta->key) || meta->key.size == n || meta->key.data[n] != ':')
             continue;
         VfBytes name = {meta->key.data + n + 1, meta->key.size - n - 1};
-        VF_TRY(vf_intern_add(cx->pass_node, name, &id, err));
-        VF_TRY(vf_arena_grow(cx->arena, (void **)&cx->pass, &cx->cap_pass, (size_t)id + 1,
-                             sizeof *cx->pass, err));
-        cx->pass[id] = meta;
+        VF_TRY(vf_intern_add(passes->node, name, &id, err));
+        VF_TRY(vf_arena_grow(cx->arena, (void **)&passes->meta, &passes->capacity, (size_t)id + 1,
+                             sizeof *passes->meta, err));
+        passes->meta[id] = meta;
     }
     return VF_OK;
 }
@@ -72,10 +82,10 @@ static VfStatus find_pass(VfLower *cx, const VfNode *node, const char **pass, Vf
     *pass = node->origin != NULL ? node->origin->pass : NULL;
     if (*pass != NULL || cx->is_inner)
         return VF_OK;
-    if (cx->pass_node == NULL)
+    if (cx->passes == NULL)
         VF_TRY(index_passes(cx, err));
-    int32_t id = node->name.size > 0 ? vf_intern_find(cx->pass_node, node->name) : -1;
-    const VfMeta *found = id < 0 ? NULL : cx->pass[id];
+    int32_t id = node->name.size > 0 ? vf_intern_find(cx->passes->node, node->name) : -1;
+    const VfMeta *found = id < 0 ? NULL : cx->passes->meta[id];
     for (const VfMeta *meta = node->meta; meta != NULL; meta = meta->next)
         found = is_pass_key(meta->key) && meta->key.size == sizeof pass_key - 1 ? meta : found;
     if (found == NULL)

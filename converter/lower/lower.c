@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/lower/emit.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 /* --- inputs --- */

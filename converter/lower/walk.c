@@ -7,6 +7,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/judge.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 enum {

@@ -199,13 +199,14 @@ static VfStatus run_pieces(const Measurement *m, VfSession *session, const Vitfo
     VF_TRY_ALLOC(list, err);
     int64_t step = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     for (int64_t at = begin; at < end; at += step) {
-        for (int32_t i = 0; i < session->plan->n_input; i++)
-            for (int32_t k = 0; k < m->feeds.n_feed; k++) {
-                const Feed *feed = &m->feeds.feed[k];
-                size_t skip = feed->n_piece > 1 ? (size_t)(at - begin) * feed->bytes : 0;
-                if (vf_bytes_is_equal(session->plan->input[i].name, feed->input->name))
-                    session->in[i] = (const char *)first->array[k].array.data + skip;
-            }
+        for (int32_t i = 0; i < session->plan->n_input; i++) {
+            int32_t k = vf_data_index(first, session->plan->input[i].name);
+            if (k < 0)
+                continue;
+            const Feed *feed = &m->feeds.feed[k]; /* its entry has its number */
+            size_t skip = feed->n_piece > 1 ? (size_t)(at - begin) * feed->bytes : 0;
+            session->in[i] = (const char *)first->array[k].array.data + skip;
+        }
         VF_TRY(vf_session_run(session, NULL, err));
         VF_TRY(visit_results(m, session, tensor, list, err));
     }
@@ -216,13 +217,14 @@ static VfStatus run_pieces(const Measurement *m, VfSession *session, const Vitfo
 static VfStatus run_range(const Measurement *m, int64_t begin, int64_t end, VfErr *err)
 {
     VfSession session;
-    VitfoldData in = {.arena = m->arena};
+    VitfoldData in = {.arena = m->arena, .names = vf_intern_new(m->arena)};
     const VitfoldModel *given = m->samples->model;
     /* Nothing is written through the handle. */
     VitfoldModel handle = {.arena = given->arena, .ir = (VfModel *)(uintptr_t)m->model,
                            .path = given->path, .log = given->log};
     if (begin >= end)
         return VF_OK;
+    VF_TRY_ALLOC(in.names, err);
     int64_t n = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     VF_TRY(take_pieces(m, begin, n, &in, err));
     VF_TRY(vf_session_open_keeping(&handle, &in, NULL, m->n, m->value, &session, err));

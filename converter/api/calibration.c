@@ -41,8 +41,10 @@ const VfArray *vf_calibration_array(const VfGraph *graph, const VitfoldData *dat
                                     const VfValue *input)
 {
     const VfArray *array = vf_data_find(data, input->name);
+    if (array != NULL)
+        return array;
     bool is_alone = vf_is_required_input(input) && n_required(graph) == 1;
-    return array == NULL && is_alone ? vf_data_find(data, vf_bytes("x")) : array;
+    return is_alone ? vf_data_find(data, vf_bytes("x")) : NULL;
 }
 
 /* --- does the data fit? --- */
@@ -157,8 +159,6 @@ typedef struct Measurement {
 static VfStatus take_pieces(const Measurement *m, int64_t first, int64_t n, VitfoldData *in,
                             VfErr *err)
 {
-    in->array = VF_NEW_ARRAY(in->arena, VfNamedArray, (size_t)m->feeds.n_feed + 1);
-    VF_TRY_ALLOC(in->array, err);
     for (int32_t i = 0; i < m->feeds.n_feed; i++) {
         const Feed *feed = &m->feeds.feed[i];
         int64_t dims[VF_ARRAY_MAX_RANK];
@@ -166,10 +166,10 @@ static VfStatus take_pieces(const Measurement *m, int64_t first, int64_t n, Vitf
             memcpy(dims, feed->array->dims, (size_t)feed->array->rank * sizeof *dims);
         dims[0] = feed->each * (feed->n_piece > 1 ? n : 1);
         const char *data = feed->array->data;
-        VfNamedArray *to = &in->array[in->n_array++];
-        to->name = feed->input->name;
-        VF_TRY(vf_array_init(&to->array, in->arena, feed->array->dtype, feed->array->rank, dims,
+        VfArray array;
+        VF_TRY(vf_array_init(&array, in->arena, feed->array->dtype, feed->array->rank, dims,
                              feed->n_piece > 1 ? data + (size_t)first * feed->bytes : data, err));
+        VF_TRY(vf_data_lend(in, feed->input->name, &array, err));
     }
     return VF_OK;
 }
@@ -199,13 +199,14 @@ static VfStatus run_pieces(const Measurement *m, VfSession *session, const Vitfo
     VF_TRY_ALLOC(list, err);
     int64_t step = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     for (int64_t at = begin; at < end; at += step) {
-        for (int32_t i = 0; i < session->plan->n_input; i++)
-            for (int32_t k = 0; k < m->feeds.n_feed; k++) {
-                const Feed *feed = &m->feeds.feed[k];
-                size_t skip = feed->n_piece > 1 ? (size_t)(at - begin) * feed->bytes : 0;
-                if (vf_bytes_is_equal(session->plan->input[i].name, feed->input->name))
-                    session->in[i] = (const char *)first->array[k].array.data + skip;
-            }
+        for (int32_t i = 0; i < session->plan->n_input; i++) {
+            int32_t k = vf_data_index(first, session->plan->input[i].name);
+            if (k < 0)
+                continue;
+            const Feed *feed = &m->feeds.feed[k]; /* its entry has its number */
+            size_t skip = feed->n_piece > 1 ? (size_t)(at - begin) * feed->bytes : 0;
+            session->in[i] = (const char *)first->array[k].array.data + skip;
+        }
         VF_TRY(vf_session_run(session, NULL, err));
         VF_TRY(visit_results(m, session, tensor, list, err));
     }
@@ -216,13 +217,14 @@ static VfStatus run_pieces(const Measurement *m, VfSession *session, const Vitfo
 static VfStatus run_range(const Measurement *m, int64_t begin, int64_t end, VfErr *err)
 {
     VfSession session;
-    VitfoldData in = {.arena = m->arena};
+    VitfoldData in = {.arena = m->arena, .names = vf_intern_new(m->arena)};
     const VitfoldModel *given = m->samples->model;
     /* Nothing is written through the handle. */
     VitfoldModel handle = {.arena = given->arena, .ir = (VfModel *)(uintptr_t)m->model,
                            .path = given->path, .log = given->log};
     if (begin >= end)
         return VF_OK;
+    VF_TRY_ALLOC(in.names, err);
     int64_t n = end - begin < m->feeds.n_run ? end - begin : m->feeds.n_run;
     VF_TRY(take_pieces(m, begin, n, &in, err));
     VF_TRY(vf_session_open_keeping(&handle, &in, NULL, m->n, m->value, &session, err));

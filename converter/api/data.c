@@ -8,10 +8,13 @@ VitfoldData *vitfold_data_new(void)
 {
     VfArena *arena = vf_arena_new();
     VitfoldData *data = arena == NULL ? NULL : VF_NEW(arena, VitfoldData);
-    if (data == NULL)
+    VfIntern *names = data == NULL ? NULL : vf_intern_new(arena);
+    if (names == NULL) {
         vf_arena_free(arena);
-    else
-        data->arena = arena;
+        return NULL;
+    }
+    data->arena = arena;
+    data->names = names;
     return data;
 }
 
@@ -43,24 +46,28 @@ VitfoldTensor vitfold_data_at(const VitfoldData *data, size_t i)
 /* The entry called `name`, new if there is none. */
 static VfStatus entry_of(VitfoldData *data, VfBytes name, VfNamedArray **entry, VfErr *err)
 {
-    for (size_t i = 0; i < data->n_array; i++) {
-        if (vf_bytes_is_equal(data->array[i].name, name)) {
-            *entry = &data->array[i];
-            return VF_OK;
-        }
-    }
     void *items = data->array;
     void *values = data->value;
+    int32_t id;
     VF_TRY(vf_arena_grow(data->arena, &items, &data->capacity, data->n_array + 1,
                          sizeof *data->array, err));
     data->array = items;
     VF_TRY(vf_arena_grow(data->arena, &values, &data->value_capacity, data->n_array + 1,
                          sizeof *data->value, err));
     data->value = values;
-    char *copy = vf_arena_copy(data->arena, name.data, name.size);
-    VF_TRY_ALLOC(copy, err);
-    *entry = &data->array[data->n_array++];
-    (*entry)->name = (VfBytes){copy, name.size};
+    VF_TRY(vf_intern_add(data->names, name, &id, err));
+    *entry = &data->array[id];
+    (*entry)->name = vf_intern_get(data->names, id);
+    data->n_array = (size_t)vf_intern_count(data->names);
+    return VF_OK;
+}
+
+VfStatus vf_data_lend(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err)
+{
+    VfNamedArray *entry = NULL;
+    VF_TRY(entry_of(data, name, &entry, err));
+    entry->array = *array;
+    data->value[entry - data->array] = NULL;
     return VF_OK;
 }
 
@@ -74,11 +81,7 @@ static VfStatus put(VitfoldData *data, VfBytes name, const VfArray *array, bool 
         own.data = vf_arena_copy(data->arena, array->data, own.bytes);
         VF_TRY_ALLOC(own.data, err);
     }
-    VfNamedArray *entry = NULL;
-    VF_TRY(entry_of(data, name, &entry, err));
-    entry->array = own;
-    data->value[entry - data->array] = NULL;
-    return VF_OK;
+    return vf_data_lend(data, name, &own, err);
 }
 
 static VfStatus copy_strings(VfArena *arena, VfTensor *tensor, VfErr *err)
@@ -140,12 +143,21 @@ const VfFileValue *vf_data_value(const VitfoldData *data, size_t i)
     return data->value != NULL ? data->value[i] : NULL;
 }
 
+int32_t vf_data_index(const VitfoldData *data, VfBytes name)
+{
+    return vf_intern_find(data->names, name);
+}
+
+const VfArray *vf_data_find(const VitfoldData *data, VfBytes name)
+{
+    int32_t i = vf_data_index(data, name);
+    return i < 0 ? NULL : &data->array[i].array;
+}
+
 const VfFileValue *vf_data_find_value(const VitfoldData *data, VfBytes name)
 {
-    for (size_t i = 0; i < data->n_array; i++)
-        if (vf_bytes_is_equal(data->array[i].name, name))
-            return vf_data_value(data, i);
-    return NULL;
+    int32_t i = vf_data_index(data, name);
+    return i < 0 ? NULL : vf_data_value(data, (size_t)i);
 }
 
 VfStatus vf_data_need_arrays(const VitfoldData *data, const char *what, VfErr *err)
@@ -190,9 +202,9 @@ int vitfold_data_add_npz(VitfoldData *data, const char *path, VitfoldError *err)
     return (int)status;
 }
 
-/* Shape of a random input: symbols from `dim`, else 1. */
-static VfStatus random_dims(const VfModel *ir, const VfValue *input, const VitfoldDim *dim,
-                            size_t n_dim, int64_t *dims, VfErr *err)
+/* Shape of a random input: symbols from `sizes`, else 1. */
+static VfStatus random_dims(const VfModel *ir, const VfValue *input, const VfSizes *sizes,
+                            int64_t *dims, VfErr *err)
 {
     const VfType *type = &input->type;
     if (type->kind != VF_TYPE_TENSOR || type->dtype == VF_UNDEFINED || type->rank < 0 ||
@@ -203,7 +215,7 @@ static VfStatus random_dims(const VfModel *ir, const VfValue *input, const Vitfo
         VfDim d = type->dims[i];
         int64_t size = 1;
         if (d.sym > VF_SYM_ONE)
-            size = vf_dim_size(dim, n_dim, vf_symbol_text(ir->symbols, d.sym));
+            size = vf_sizes_get(sizes, vf_symbol_text(ir->symbols, d.sym));
         dims[i] = d.k * (size < 0 ? 1 : size);
     }
     return VF_OK;
@@ -213,13 +225,15 @@ static VfStatus add_random(VitfoldData *data, const VfModel *ir, uint64_t seed,
                            const VitfoldDim *dim, size_t n_dim, VfErr *err)
 {
     const VfGraph *graph = ir->graph;
+    VfSizes sizes;
+    VF_TRY(vf_sizes_init(&sizes, data->arena, dim, n_dim, err));
     for (int32_t i = 0; i < graph->n_input; i++) {
         const VfValue *input = graph->input[i];
         int64_t dims[VF_ARRAY_MAX_RANK];
         VfArray array;
         if (!vf_is_required_input(input) || vf_data_find(data, input->name) != NULL)
             continue;
-        VF_TRY(random_dims(ir, input, dim, n_dim, dims, err));
+        VF_TRY(random_dims(ir, input, &sizes, dims, err));
         if (vf_array_random(&array, data->arena, input->type.dtype, input->type.rank, dims,
                             seed + (uint64_t)i, err) != VF_OK)
             return vf_context(err, "input '%s'", vf_value_label(input));

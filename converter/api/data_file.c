@@ -93,11 +93,11 @@ static VfStatus read_message(VitfoldData *data, const VfValue *input, const char
     return vf_data_copy(data, vf_bytes(name), &array, err);
 }
 
-static VfStatus read_mapped(VitfoldData *data, const VfModel *ir, const char *name,
-                            const char *path, const char *type, const VfMapping *file, VfErr *err)
+static VfStatus read_mapped(VitfoldData *data, const VfModel *ir, const VfValue *input,
+                            const char *name, const char *path, const char *type,
+                            const VfMapping *file, VfErr *err)
 {
     VfArray array;
-    const VfValue *input = vf_graph_find_value(ir->graph, vf_bytes(name), false);
     if (ends_in(path, ".pb"))
         return read_message(data, input, name, path, file, err);
     if (input != NULL && input->type.kind != VF_TYPE_TENSOR)
@@ -110,14 +110,15 @@ static VfStatus read_mapped(VitfoldData *data, const VfModel *ir, const char *na
     return vf_data_copy(data, vf_bytes(name), &array, err);
 }
 
-static VfStatus add_file(VitfoldData *data, const VfModel *ir, VfBytes name, const char *path,
-                         const char *type, VfErr *err)
+/* `value` of the model is called so, or is NULL. */
+static VfStatus add_file(VitfoldData *data, const VfModel *ir, const VfValue *value, VfBytes name,
+                         const char *path, const char *type, VfErr *err)
 {
     VfMapping file;
     VF_TRY(vf_file_map(path, &file, err));
     const char *copy = vf_arena_copy(data->arena, name.data, name.size);
     VfStatus status = copy == NULL ? vf_no_memory(err)
-                                   : read_mapped(data, ir, copy, path, type, &file, err);
+                                   : read_mapped(data, ir, value, copy, path, type, &file, err);
     vf_file_unmap(&file);
     return status;
 }
@@ -125,35 +126,49 @@ static VfStatus add_file(VitfoldData *data, const VfModel *ir, VfBytes name, con
 int vitfold_data_add_file(VitfoldData *data, const VitfoldModel *model, const char *name,
                           const char *path, const char *type, VitfoldError *err)
 {
-    return (int)add_file(data, model->ir, vf_bytes(name), path, type, err);
+    const VfValue *value = vf_graph_find_value(model->ir->graph, vf_bytes(name), false);
+    return (int)add_file(data, model->ir, value, vf_bytes(name), path, type, err);
 }
 
 /* Add FOLDER/PREFIX_i.pb if it is there; `*is_there` says so. */
-static VfStatus add_numbered(VitfoldData *data, const VfModel *ir, VfBytes name,
-                             const char *folder, const char *prefix, size_t i, bool *is_there,
-                             VfErr *err)
+static VfStatus add_numbered(VitfoldData *data, const VfModel *ir, const VfValue *value,
+                             VfBytes name, const char *folder, const char *prefix, size_t i,
+                             bool *is_there, VfErr *err)
 {
     char *path = vf_arena_printf(data->arena, "%s/%s_%zu.pb", folder, prefix, i);
     VF_TRY_ALLOC(path, err);
     *is_there = vf_file_exists(path);
-    return *is_there ? add_file(data, ir, name, path, NULL, err) : VF_OK;
+    return *is_there ? add_file(data, ir, value, name, path, NULL, err) : VF_OK;
 }
 
-static VfStatus add_folder(VitfoldData *data, VitfoldData *expected, const VitfoldModel *model,
+/* The value that has the name of an output: as a rule the output itself. */
+static const VfValue *named_as_output(const VfGraph *graph, int32_t index)
+{
+    const VfValue *value = vf_node_in(graph->ret, index);
+    VfBytes name = graph->output_name[index];
+    return value != NULL && vf_bytes_is_equal(value->name, name)
+               ? value
+               : vf_graph_find_value(graph, name, false);
+}
+
+static VfStatus add_folder(VitfoldData *data, VitfoldData *expected, const VfModel *ir,
                            const char *folder, VfErr *err)
 {
+    const VfGraph *graph = ir->graph;
     bool is_there = true;
-    VfBytes name;
-    for (size_t i = 0; i < vitfold_model_n_input(model); i++) {
-        name.data = vitfold_model_input_name(model, i, &name.size);
-        VF_TRY(add_numbered(data, model->ir, name, folder, "input", i, &is_there, err));
+    size_t n = 0;
+    for (int32_t i = 0; i < graph->n_input; i++) {
+        const VfValue *input = graph->input[i];
+        if (!vf_is_required_input(input))
+            continue;
+        VF_TRY(add_numbered(data, ir, input, input->name, folder, "input", n, &is_there, err));
         if (!is_there)
-            return vf_fail(err, VF_IO, "no file 'input_%zu.pb' in '%s'", i, folder);
+            return vf_fail(err, VF_IO, "no file 'input_%zu.pb' in '%s'", n, folder);
+        n++;
     }
-    for (size_t i = 0; expected != NULL && i < vitfold_model_n_output(model); i++) {
-        name.data = vitfold_model_output_name(model, i, &name.size);
-        VF_TRY(add_numbered(expected, model->ir, name, folder, "output", i, &is_there, err));
-    }
+    for (int32_t i = 0; expected != NULL && i < graph->ret->n_in; i++)
+        VF_TRY(add_numbered(expected, ir, named_as_output(graph, i), graph->output_name[i], folder,
+                            "output", (size_t)i, &is_there, err));
     return VF_OK;
 }
 
@@ -165,7 +180,8 @@ int vitfold_data_add_folder(VitfoldData *data, VitfoldData *expected, const Vitf
         return (int)vf_fail(err, VF_IO, "no folder '%s'", path);
     VfStatus status = vf_path_join(data->arena, path, "test_data_set_0", &nested, err);
     if (status == VF_OK)
-        status = add_folder(data, expected, model, vf_file_exists(nested) ? nested : path, err);
+        status = add_folder(data, expected, model->ir, vf_file_exists(nested) ? nested : path,
+                            err);
     return (int)status;
 }
 
@@ -182,23 +198,23 @@ int vitfold_data_save_npz(const VitfoldData *data, const char *path, VitfoldErro
 
 /* A file name for the array: what cannot stand in one becomes '_'; then two names may meet, and
  * the later one gets its number. */
-static char *file_name_of(const VitfoldData *data, size_t i, VfArena *arena, char **taken)
+static VfStatus file_name_of(const VitfoldData *data, size_t i, VfArena *arena, VfIntern *taken,
+                             char **file, VfErr *err)
 {
     VfBytes name = data->array[i].name;
     char *stem = vf_arena_copy(arena, name.data, name.size);
-    if (stem == NULL)
-        return NULL;
+    int32_t n_taken = vf_intern_count(taken), id;
+    VF_TRY_ALLOC(stem, err);
     for (size_t k = 0; k < name.size; k++) {
         unsigned char c = (unsigned char)stem[k];
         if (c <= ' ' || c == '/' || c == '\\' || c == ':' || c >= 0x7F)
             stem[k] = '_';
     }
-    taken[i] = stem;
-    bool is_bad = name.size == 0 || stem[0] == '.' || name.size > 200;
-    for (size_t k = 0; k < i && !is_bad; k++)
-        is_bad = strcmp(taken[k], stem) == 0;
-    return is_bad ? vf_arena_printf(arena, "%.200s_%zu.npy", stem, i)
-                  : vf_arena_printf(arena, "%s.npy", stem);
+    VF_TRY(vf_intern_add(taken, (VfBytes){stem, name.size}, &id, err));
+    bool is_bad = name.size == 0 || stem[0] == '.' || name.size > 200 || id < n_taken;
+    *file = is_bad ? vf_arena_printf(arena, "%.200s_%zu.npy", stem, i)
+                   : vf_arena_printf(arena, "%s.npy", stem);
+    return VF_OK;
 }
 
 static VfStatus save_one(const VitfoldData *data, size_t i, int format, const char *path,
@@ -221,7 +237,8 @@ static VfStatus save_folder(const VitfoldData *data, const char *folder, int for
                             VfArena *arena, VfErr *err)
 {
     size_t n = data->n_array;
-    char **path = VF_NEW_ARRAY(arena, char *, n), **taken = VF_NEW_ARRAY(arena, char *, n);
+    char **path = VF_NEW_ARRAY(arena, char *, n), *name = NULL;
+    VfIntern *taken = vf_intern_new(arena);
     bool *is_new = VF_NEW_ARRAY(arena, bool, n);
     VF_TRY_ALLOC(path, err);
     VF_TRY_ALLOC(taken, err);
@@ -229,8 +246,10 @@ static VfStatus save_folder(const VitfoldData *data, const char *folder, int for
     if (format == VITFOLD_FORMAT_NPY)
         VF_TRY(vf_data_need_arrays(data, "an npy file cannot hold it, .pb files can", err));
     for (size_t i = 0; i < n; i++) {
-        char *name = format == VITFOLD_FORMAT_PB ? vf_arena_printf(arena, "output_%zu.pb", i)
-                                                 : file_name_of(data, i, arena, taken);
+        if (format == VITFOLD_FORMAT_PB)
+            name = vf_arena_printf(arena, "output_%zu.pb", i);
+        else
+            VF_TRY(file_name_of(data, i, arena, taken, &name, err));
         VF_TRY_ALLOC(name, err);
         VF_TRY(vf_path_join(arena, folder, name, &path[i], err));
     }

@@ -48,13 +48,12 @@ static VfStatus mark_inputs(const VfModel *ir, const VitfoldData *in, const Vitf
         if (axis < rank)
             return vf_fail(err, VF_USAGE, "input '%s': '%s' is dimension %d of it; only a first "
                            "one can be a range", vf_value_label(input), batch->name, axis);
-        const VfArray *array = is_first ? vf_data_find(in, input->name) : NULL;
+        int32_t k = is_first ? vf_data_index(in, input->name) : -1;
         is_met = is_met || is_first;
-        if (array == NULL)
+        if (k < 0)
             continue;
-        VF_TRY(check_array(input, array, batch, &given, err));
-        for (size_t k = 0; k < in->n_array; k++)
-            has_batch[k] = has_batch[k] || &in->array[k].array == array;
+        VF_TRY(check_array(input, &in->array[k].array, batch, &given, err));
+        has_batch[k] = true;
     }
     return is_met ? VF_OK
                   : vf_fail(err, VF_USAGE, "no input has a dimension '%s'", batch->name);

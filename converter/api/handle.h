@@ -11,6 +11,7 @@
 #include "converter/report/table.h"
 #include "passes/manager.h"
 #include "runtime/base/file.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/log.h"
 
 struct VfEffect;
@@ -42,6 +43,7 @@ struct VitfoldData {
     VfNamedArray *array; /* of dtype VF_UNDEFINED where there is a value */
     const VfFileValue **value; /* NULL for tensors of numbers, set for sequences, optionals and
                                 * strings; the list is NULL where all are tensors of numbers */
+    VfIntern *names; /* of the entries, by their numbers */
     size_t n_array, capacity, value_capacity;
 };
 
@@ -64,9 +66,6 @@ VfStatus vf_report_finish(VitfoldReport *report, VfStatus status, VitfoldReport 
 
 /* --- model.c --- */
 
-/* Put the sizes of `dim` in place of symbols in the types of inputs and outputs. */
-VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err);
-
 /* Run the clean-up passes; without `evaluator` no constant is folded. */
 VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err);
 
@@ -80,10 +79,6 @@ VfStatus vf_load_again(const VitfoldModel *model, const VitfoldDim *dim, size_t 
 /* As above, and cleaned up for matching. */
 VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
                        VfModel **clean, VfErr *err);
-
-/* A size for every symbol in the input shapes: that of `dim`, else 1. In `arena`. */
-VfStatus vf_assume_dims(VfArena *arena, const VfModel *ir, const VitfoldDim *dim, size_t n_dim,
-                        VitfoldDim **assumed, size_t *n_assumed, VfErr *err);
 
 /* Whether a run must be given this input. */
 bool vf_is_required_input(const VfValue *input);
@@ -115,6 +110,9 @@ VfStatus vf_data_put(VitfoldData *data, VfBytes name, const VfArray *array, VfEr
 /* The same with a copy of everything. */
 VfStatus vf_data_copy(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err);
 
+/* Take over an array as it is, which kernels may then read where it is not aligned. */
+VfStatus vf_data_lend(VitfoldData *data, VfBytes name, const VfArray *array, VfErr *err);
+
 /* Take a copy of a sequence, an optional or a tensor, of numbers or strings. */
 VfStatus vf_data_put_value(VitfoldData *data, VfBytes name, const VfFileValue *value, VfErr *err);
 
@@ -126,12 +124,32 @@ const VfFileValue *vf_data_find_value(const VitfoldData *data, VfBytes name);
  * is none. */
 VfStatus vf_data_need_arrays(const VitfoldData *data, const char *what, VfErr *err);
 
-static inline const VfArray *vf_data_find(const VitfoldData *data, VfBytes name)
-{
-    return vf_array_find(data->array, data->n_array, name);
-}
+/* The number of the entry called `name`, or -1. */
+int32_t vf_data_index(const VitfoldData *data, VfBytes name);
 
-/* The size that `dim` gives symbol `name`, or -1. */
-int64_t vf_dim_size(const VitfoldDim *dim, size_t n_dim, VfBytes name);
+/* Its array, or NULL if there is no entry. */
+const VfArray *vf_data_find(const VitfoldData *data, VfBytes name);
+
+/* --- dims.c --- */
+
+/* Sizes of symbols, by the numbers of their names. */
+typedef struct VfSizes {
+    VfIntern *name;
+    int64_t *size;
+} VfSizes;
+
+/* Those that `dim` gives: of two of one name the first. In `arena`. */
+VfStatus vf_sizes_init(VfSizes *sizes, VfArena *arena, const VitfoldDim *dim, size_t n_dim,
+                       VfErr *err);
+
+/* The size of symbol `name`, or -1. */
+int64_t vf_sizes_get(const VfSizes *sizes, VfBytes name);
+
+/* Put the sizes of `dim` in place of symbols in the types of inputs and outputs. */
+VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err);
+
+/* A size for every symbol in the input shapes: that of `dim`, else 1. In `arena`. */
+VfStatus vf_assume_dims(VfArena *arena, const VfModel *ir, const VitfoldDim *dim, size_t n_dim,
+                        VitfoldDim **assumed, size_t *n_assumed, VfErr *err);
 
 #endif

@@ -143,105 +143,23 @@ const char *vitfold_model_input_name(const VitfoldModel *model, size_t i, size_t
     return input == NULL ? NULL : input->name.data;
 }
 
+int vitfold_model_has_input(const VitfoldModel *model, const char *name, size_t size)
+{
+    const VfGraph *graph = model->ir->graph;
+    VfBytes wanted = {name, size};
+    for (int32_t i = 0; i < graph->n_input; i++)
+        if (vf_is_required_input(graph->input[i]) &&
+            vf_bytes_is_equal(graph->input[i]->name, wanted))
+            return 1;
+    return 0;
+}
+
 const char *vitfold_model_output_name(const VitfoldModel *model, size_t i, size_t *size)
 {
     bool is_one = i < vitfold_model_n_output(model);
     VfBytes name = is_one ? model->ir->graph->output_name[i] : (VfBytes){NULL, 0};
     *size = name.size;
     return name.data;
-}
-
-int64_t vf_dim_size(const VitfoldDim *dim, size_t n_dim, VfBytes name)
-{
-    for (size_t i = 0; i < n_dim; i++)
-        if (vf_bytes_is_equal(vf_bytes(dim[i].name), name))
-            return dim[i].size;
-    return -1;
-}
-
-/* `type` with known symbols replaced; the old one where nothing changes. */
-static VfStatus fix_type(VfModel *ir, VfType *type, const VitfoldDim *dim, size_t n_dim,
-                         VfErr *err)
-{
-    if (type->rank <= 0)
-        return VF_OK;
-    VfDim *fixed = VF_NEW_ARRAY(ir->arena, VfDim, (size_t)type->rank);
-    VF_TRY_ALLOC(fixed, err);
-    bool is_changed = false;
-    for (int32_t i = 0; i < type->rank; i++) {
-        fixed[i] = type->dims[i];
-        int64_t size = fixed[i].sym <= VF_SYM_ONE
-                           ? -1
-                           : vf_dim_size(dim, n_dim, vf_symbol_text(ir->symbols, fixed[i].sym));
-        if (size < 0)
-            continue;
-        if (__builtin_mul_overflow(fixed[i].k, size, &fixed[i].k))
-            return vf_fail(err, VF_USAGE, "a dimension overflows");
-        fixed[i].sym = VF_SYM_ONE;
-        is_changed = true;
-    }
-    if (is_changed)
-        type->dims = fixed;
-    return VF_OK;
-}
-
-static bool input_has_symbol(const VfModel *ir, const char *name)
-{
-    const VfGraph *graph = ir->graph;
-    for (int32_t i = 0; i < graph->n_input; i++) {
-        const VfType *type = &graph->input[i]->type;
-        for (int32_t d = 0; d < type->rank; d++)
-            if (type->dims[d].sym > VF_SYM_ONE &&
-                vf_bytes_is_equal(vf_symbol_text(ir->symbols, type->dims[d].sym), vf_bytes(name)))
-                return true;
-    }
-    return false;
-}
-
-static VfStatus no_such_dim(const char *name, VfErr *err)
-{
-    return vf_fail(err, VF_USAGE, "no input has a dimension '%s'", name);
-}
-
-int vitfold_model_check_dims(const VitfoldModel *const *model, size_t n_model,
-                             const VitfoldDim *dim, size_t n_dim, VitfoldError *err)
-{
-    for (size_t i = 0; i < n_dim; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < n_model; k++)
-            is_there = is_there || input_has_symbol(model[k]->ir, dim[i].name);
-        if (!is_there)
-            return (int)no_such_dim(dim[i].name, err);
-    }
-    return VITFOLD_OK;
-}
-
-VfStatus vf_fix_dims(VfModel *ir, const VitfoldDim *dim, size_t n_dim, VfErr *err)
-{
-    VfGraph *graph = ir->graph;
-    for (size_t i = 0; i < n_dim; i++)
-        if (!input_has_symbol(ir, dim[i].name))
-            return no_such_dim(dim[i].name, err);
-    if (n_dim == 0)
-        return VF_OK;
-    ir->clean = VF_CLEAN_NOT;
-    for (VfValue *value = graph->first_value; value != NULL; value = value->next)
-        VF_TRY(fix_type(ir, &value->type, dim, n_dim, err));
-    size_t n_out = (size_t)graph->ret->n_in;
-    VfType *type = VF_NEW_ARRAY(ir->arena, VfType, n_out);
-    VF_TRY_ALLOC(type, err);
-    for (size_t i = 0; i < n_out; i++) {
-        type[i] = graph->output_type[i];
-        VF_TRY(fix_type(ir, &type[i], dim, n_dim, err));
-    }
-    graph->output_type = type;
-    return VF_OK;
-}
-
-int vitfold_model_fix_dims(VitfoldModel *model, const VitfoldDim *dim, size_t n_dim,
-                           VitfoldError *err)
-{
-    return (int)vf_fix_dims(model->ir, dim, n_dim, err);
 }
 
 VfStatus vf_clean_up(VfModel *ir, const VfEvaluator *evaluator, VfErr *err)
@@ -287,32 +205,6 @@ VfStatus vf_load_clean(const VitfoldModel *model, const VitfoldDim *dim, size_t 
     else
         *clean = ir;
     return status;
-}
-
-VfStatus vf_assume_dims(VfArena *arena, const VfModel *ir, const VitfoldDim *dim, size_t n_dim,
-                        VitfoldDim **assumed, size_t *n_assumed, VfErr *err)
-{
-    const VfGraph *graph = ir->graph;
-    size_t capacity = 0;
-    *assumed = NULL;
-    *n_assumed = 0;
-    for (int32_t i = 0; i < graph->n_input; i++) {
-        const VfType *type = &graph->input[i]->type;
-        for (int32_t d = 0; d < type->rank; d++) {
-            VfBytes name = vf_symbol_text(ir->symbols, type->dims[d].sym);
-            if (type->dims[d].sym <= VF_SYM_ONE || vf_dim_size(*assumed, *n_assumed, name) >= 0)
-                continue;
-            void *items = *assumed;
-            VF_TRY(vf_arena_grow(arena, &items, &capacity, *n_assumed + 1, sizeof **assumed,
-                                 err));
-            *assumed = items;
-            int64_t size = vf_dim_size(dim, n_dim, name);
-            (*assumed)[*n_assumed].name = vf_arena_copy(arena, name.data, name.size);
-            VF_TRY_ALLOC((*assumed)[*n_assumed].name, err);
-            (*assumed)[(*n_assumed)++].size = size < 0 ? 1 : size;
-        }
-    }
-    return VF_OK;
 }
 
 const char *vf_show(VfArena *arena, VfBytes name)

@@ -11,15 +11,14 @@ enum {
 static VfStatus check_names(const VfGraph *graph, const VitfoldData *in, VfArena *arena,
                             VfErr *err)
 {
-    for (size_t i = 0; i < in->n_array; i++) {
-        int32_t k = 0;
-        while (k < graph->n_input && !vf_bytes_is_equal(graph->input[k]->name, in->array[i].name))
-            k++;
-        if (k < graph->n_input)
-            continue;
-        return vf_fail(err, VF_USAGE, "the model has no input '%s'",
-                       vf_show(arena, in->array[i].name));
-    }
+    VfIntern *names = vf_intern_new(arena);
+    VF_TRY_ALLOC(names, err);
+    for (int32_t i = 0; i < graph->n_input; i++)
+        VF_TRY(vf_intern_add(names, graph->input[i]->name, NULL, err));
+    for (size_t i = 0; i < in->n_array; i++)
+        if (vf_intern_find(names, in->array[i].name) < 0)
+            return vf_fail(err, VF_USAGE, "the model has no input '%s'",
+                           vf_show(arena, in->array[i].name));
     return VF_OK;
 }
 

@@ -111,6 +111,8 @@ VITFOLD_API const char *vitfold_model_input_name(const VitfoldModel *model, size
                                                  size_t *size);
 VITFOLD_API const char *vitfold_model_output_name(const VitfoldModel *model, size_t i,
                                                   size_t *size);
+/* 1 if one of these inputs is called so, else 0. */
+VITFOLD_API int vitfold_model_has_input(const VitfoldModel *model, const char *name, size_t size);
 
 /* A fixed size for a symbolic dimension. */
 typedef struct VitfoldDim {

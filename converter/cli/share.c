@@ -137,22 +137,11 @@ int cli_dims(const Cli *cli, const VfOptionList *words, VitfoldDim **dim, VfErr 
     return (int)status;
 }
 
-static bool is_input(const VitfoldModel *model, const char *name, size_t size)
-{
-    for (size_t i = 0; i < vitfold_model_n_input(model); i++) {
-        size_t n;
-        const char *own = vitfold_model_input_name(model, i, &n);
-        if (n == size && memcmp(own, name, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The '=' of NAME=FILE: names may hold one too, so the one after a name of the model. */
 static const char *find_equals(const VitfoldModel *model, const char *word)
 {
     for (const char *at = strchr(word, '='); at != NULL; at = strchr(at + 1, '='))
-        if (is_input(model, word, (size_t)(at - word)))
+        if (vitfold_model_has_input(model, word, (size_t)(at - word)))
             return at;
     return strchr(word, '=');
 }

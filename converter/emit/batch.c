@@ -68,11 +68,22 @@ static bool take_number(const char **at, int64_t *number)
     return *at != start;
 }
 
+/* Whether the step before belongs to the same node, whose shapes were checked then. */
+static bool is_further_step(const VfPlan *const *plan, int32_t step)
+{
+    for (int i = 0; i < 3; i++)
+        if (step == 0 || plan[i]->step[step].node != plan[i]->step[step - 1].node)
+            return false;
+    return true;
+}
+
 static VfStatus check_shapes(const Check *cx, int32_t step)
 {
-    const VfPlan *plan[3] = {cx->range->low, cx->range->high, cx->plan};
+    const VfPlan *const plan[3] = {cx->range->low, cx->range->high, cx->plan};
     const char *at[3];
     int64_t number[3];
+    if (is_further_step(plan, step))
+        return VF_OK;
     for (int i = 0; i < 3; i++)
         at[i] = plan[i]->node[plan[i]->step[step].node].shapes;
     while (*at[0] != '\0' || *at[1] != '\0' || *at[2] != '\0') {
@@ -113,11 +124,20 @@ static void print_dim(const VfEmitRange *range, int64_t low, int64_t high, VfTex
     vf_text_string(text, is_sum ? ")" : "");
 }
 
+/* Each of the steps of a node tells its shapes. Those of a node of very many operands, which may
+ * have a step for each, are cut. */
+enum { MAX_SHAPES = 1024 };
+
 void vf_emit_shapes(const VfEmitRange *range, const char *low, const char *high, VfText *text)
 {
-    bool varies = strcmp(low, high) != 0;
+    bool varies = strncmp(low, high, MAX_SHAPES) != 0;
+    const char *start = high;
     int64_t a, b;
     while (*high != '\0') {
+        if (high - start >= MAX_SHAPES) {
+            vf_text_string(text, "...");
+            return;
+        }
         if (take_number(&high, &b) && take_number(&low, &a)) {
             print_dim(range, a, b, text);
             continue;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/base/intern.h"
+
 enum { MAX_COMMENT = 160, MAX_IDENTIFIER = 40 };
 
 static bool is_printable(char c)
@@ -80,29 +82,41 @@ void vf_spell_string(VfText *text, VfBytes name)
     vf_text_char(text, '"');
 }
 
-static bool is_taken(const char *word, size_t n, const char *const *identifier)
+/* Add `word`, else the first of word_2, word_3 ... that is not taken. `number` has the last one
+ * tried for each word taken: those before stay taken. */
+static VfStatus add_unique(VfArena *arena, VfIntern *taken, size_t *number, VfBytes word,
+                           const char **identifier, VfErr *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(identifier[i], word) == 0)
-            return true;
-    return false;
+    int32_t id, of_word = vf_intern_find(taken, word);
+    VfBytes unique = word;
+    size_t k = of_word < 0 ? 0 : number[of_word];
+    while (vf_intern_find(taken, unique) >= 0) {
+        k++;
+        const char *next = vf_arena_printf(arena, "%s_%zu", word.data, k);
+        VF_TRY_ALLOC(next, err);
+        unique = vf_bytes(next);
+        number[of_word] = k;
+    }
+    VF_TRY(vf_intern_add(taken, unique, &id, err));
+    number[id] = 1;
+    *identifier = vf_intern_get(taken, id).data;
+    return VF_OK;
 }
 
 VfStatus vf_spell_identifiers(VfArena *arena, size_t n, const VfBytes *name,
                               const char **identifier, VfErr *err)
 {
+    VfIntern *taken = vf_intern_new(arena);
+    size_t *number = VF_NEW_ARRAY(arena, size_t, n);
+    VF_TRY_ALLOC(taken, err);
+    VF_TRY_ALLOC(number, err);
     for (size_t i = 0; i < n; i++) {
         size_t size = name[i].size < MAX_IDENTIFIER ? name[i].size : MAX_IDENTIFIER;
         char *word = vf_arena_copy(arena, name[i].data, size);
         VF_TRY_ALLOC(word, err);
         for (size_t k = 0; k < size; k++)
             word[k] = is_word(word[k]) ? word[k] : '_';
-        const char *unique = word;
-        for (size_t k = 2; is_taken(unique, i, identifier); k++) {
-            unique = vf_arena_printf(arena, "%s_%zu", word, k);
-            VF_TRY_ALLOC(unique, err);
-        }
-        identifier[i] = unique;
+        VF_TRY(add_unique(arena, taken, number, vf_bytes(word), &identifier[i], err));
     }
     return VF_OK;
 }

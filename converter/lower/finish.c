@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/file.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 /* --- the nodes that steps belong to --- */
@@ -42,31 +43,52 @@ static VfStatus shapes_text(VfLower *cx, const VfLowCall *call, const char **out
 
 static const char pass_key[] = "vitfold.pass";
 
-/* Whether `key` is pass_key, or pass_key, a colon and `node`. */
-static bool is_pass_key(VfBytes key, VfBytes node, bool names_node)
+static bool is_pass_key(VfBytes key)
 {
-    size_t n = sizeof pass_key - 1;
-    if (key.size < n || memcmp(key.data, pass_key, n) != 0)
-        return false;
-    if (!names_node)
-        return key.size == n;
-    return key.size == n + 1 + node.size && key.data[n] == ':' &&
-           (node.size == 0 || memcmp(key.data + n + 1, node.data, node.size) == 0);
+    return key.size >= sizeof pass_key - 1 && memcmp(key.data, pass_key, sizeof pass_key - 1) == 0;
 }
 
-/* The pass that made the node: in this process, or as the file says; NULL if none did. Files that
- * have no metadata of nodes have it with that of the model. */
+/* The last entry of the model's metadata for each node: pass_key, a colon and the node's name. */
+typedef struct VfLowPasses {
+    VfIntern *node;
+    const VfMeta **meta; /* by the number of the name */
+    size_t capacity;
+} VfLowPasses;
+
+static VfStatus index_passes(VfLower *cx, VfErr *err)
+{
+    size_t n = sizeof pass_key - 1;
+    VfLowPasses *passes = VF_NEW(cx->arena, VfLowPasses);
+    VF_TRY_ALLOC(passes, err);
+    passes->node = vf_intern_new(cx->arena);
+    VF_TRY_ALLOC(passes->node, err);
+    cx->passes = passes;
+    for (const VfMeta *meta = cx->model->meta; meta != NULL; meta = meta->next) {
+        int32_t id;
+        if (!is_pass_key(meta->key) || meta->key.size == n || meta->key.data[n] != ':')
+            continue;
+        VfBytes name = {meta->key.data + n + 1, meta->key.size - n - 1};
+        VF_TRY(vf_intern_add(passes->node, name, &id, err));
+        VF_TRY(vf_arena_grow(cx->arena, (void **)&passes->meta, &passes->capacity, (size_t)id + 1,
+                             sizeof *passes->meta, err));
+        passes->meta[id] = meta;
+    }
+    return VF_OK;
+}
+
+/* The pass that made the node: in this process, or as the file says; NULL if none did or the node
+ * is only evaluated. Files that have no metadata of nodes have it with that of the model. */
 static VfStatus find_pass(VfLower *cx, const VfNode *node, const char **pass, VfErr *err)
 {
-    const VfMeta *found = NULL;
     *pass = node->origin != NULL ? node->origin->pass : NULL;
-    if (*pass != NULL)
+    if (*pass != NULL || cx->is_inner)
         return VF_OK;
-    for (const VfMeta *meta = cx->model->meta; meta != NULL && node->name.size > 0;
-         meta = meta->next)
-        found = is_pass_key(meta->key, node->name, true) ? meta : found;
+    if (cx->passes == NULL)
+        VF_TRY(index_passes(cx, err));
+    int32_t id = node->name.size > 0 ? vf_intern_find(cx->passes->node, node->name) : -1;
+    const VfMeta *found = id < 0 ? NULL : cx->passes->meta[id];
     for (const VfMeta *meta = node->meta; meta != NULL; meta = meta->next)
-        found = is_pass_key(meta->key, node->name, false) ? meta : found;
+        found = is_pass_key(meta->key) && meta->key.size == sizeof pass_key - 1 ? meta : found;
     if (found == NULL)
         return VF_OK;
     *pass = vf_arena_copy(cx->arena, found->value.data, found->value.size);

@@ -95,10 +95,9 @@ typedef struct VfLower {
     VfArena *arena;
     VfSymbols *symbols;
     VfLowValue **env; /* by value id */
-    int32_t n_env;
+    int32_t n_env, depth; /* of `env`; of nested graphs */
     bool *is_done;    /* by node id: a node before it made its result; cleared when it is met */
     const VfLowFrame *frame;
-    int32_t depth;      /* of nested graphs */
     int64_t n_visit;
     struct VfLowChoice *choice; /* the innermost branch around that may not be taken, or NULL */
     bool use_values;    /* contents of inputs may be used */
@@ -108,17 +107,18 @@ typedef struct VfLower {
     VfLowBuffer *buffer;
     VfLowStep *step;
     VfPlanNode *node;
-    VfPlanTensor *weight;
+    VfPlanTensor *weight, *input;
     VfPlanTensor *saved; /* ref holds buffer number and offset until finished */
-    VfPlanTensor *input;
     size_t n_buffer, n_step, n_node, n_weight, n_saved, n_input;
     size_t cap_buffer, cap_step, cap_node, cap_weight, cap_saved, cap_input, cap_output;
     int32_t current_node; /* index in `node` that new steps belong to */
+    struct VfLowPasses *passes; /* what the model's metadata tells of nodes; NULL: not read yet */
 
     void *copy; /* of vf_low_aligned, on the heap: who made the VfLower frees it */
     size_t copy_bytes;
 
     VfArena *report_arena; /* of the texts below */
+    struct VfIntern *noted; /* the texts of `unsupported`, by their numbers */
     VfLowNote *unsupported;
     size_t n_unsupported, cap_unsupported;
     const VfNode *first_unsupported; /* of the main graph */

@@ -6,29 +6,33 @@
 
 #include "converter/lower/emit.h"
 #include "converter/lower/finish.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 /* --- inputs --- */
 
-static const VfBinding *find_binding(int32_t n, const VfBinding *binding, VfBytes name)
+static VfStatus intern_inputs(VfArena *arena, const VfGraph *graph, VfIntern **names, VfErr *err)
 {
-    for (int32_t i = 0; i < n; i++)
-        if (vf_bytes_is_equal(binding[i].name, name))
-            return &binding[i];
-    return NULL;
+    *names = vf_intern_new(arena);
+    VF_TRY_ALLOC(*names, err);
+    for (int32_t i = 0; i < graph->n_input; i++)
+        VF_TRY(vf_intern_add(*names, graph->input[i]->name, NULL, err));
+    return VF_OK;
 }
 
-static VfStatus check_names(const VfModel *model, int32_t n, const VfBinding *binding, VfErr *err)
+/* `given` gets the name of each binding, with its number. */
+static VfStatus check_names(VfArena *arena, const VfGraph *graph, int32_t n,
+                            const VfBinding *binding, VfIntern *given, VfErr *err)
 {
-    const VfGraph *graph = model->graph;
+    VfIntern *names;
+    VF_TRY(intern_inputs(arena, graph, &names, err));
     for (int32_t i = 0; i < n; i++) {
-        bool is_there = false;
-        for (int32_t k = 0; k < graph->n_input; k++)
-            is_there = is_there || vf_bytes_is_equal(graph->input[k]->name, binding[i].name);
-        if (!is_there)
+        int32_t id;
+        if (vf_intern_find(names, binding[i].name) < 0)
             return vf_fail(err, VF_USAGE, "the model has no input '%.*s'",
                            (int)binding[i].name.size, binding[i].name.data);
-        if (find_binding(i, binding, binding[i].name) != NULL)
+        VF_TRY(vf_intern_add(given, binding[i].name, &id, err));
+        if (id != i)
             return vf_fail(err, VF_USAGE, "input '%.*s' is given twice",
                            (int)binding[i].name.size, binding[i].name.data);
     }
@@ -153,11 +157,13 @@ static VfStatus bind_input(VfLower *cx, const VfValue *input, const VfBinding *b
 static VfStatus bind_inputs(VfLower *cx, int32_t n, const VfBinding *binding, VfErr *err)
 {
     const VfGraph *graph = cx->model->graph;
-    VF_TRY(check_names(cx->model, n, binding, err));
+    VfIntern *given = vf_intern_new(cx->arena);
+    VF_TRY_ALLOC(given, err);
+    VF_TRY(check_names(cx->arena, graph, n, binding, given, err));
     for (int32_t i = 0; i < graph->n_input; i++) {
-        const VfBinding *b = find_binding(n, binding, graph->input[i]->name);
-        if (b != NULL)
-            VF_TRY(bind_input(cx, graph->input[i], b, err));
+        int32_t id = vf_intern_find(given, graph->input[i]->name);
+        if (id >= 0)
+            VF_TRY(bind_input(cx, graph->input[i], &binding[id], err));
         else if (graph->input[i]->tensor == NULL)
             return vf_fail(err, VF_USAGE, "input '%s' is missing and has no default",
                            vf_value_label(graph->input[i]));

@@ -7,6 +7,7 @@
 
 #include "passes/ir/attr.h"
 #include "passes/ir/judge.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 
 enum {
@@ -58,14 +59,16 @@ bool vf_low_is_kept(const VfLower *cx, const VfValue *value)
 
 VfStatus vf_low_note(VfLower *cx, const char *text, bool waits, VfErr *err)
 {
-    for (size_t i = 0; i < cx->n_unsupported; i++)
-        if (strcmp(cx->unsupported[i].text, text) == 0)
-            return VF_OK;
+    int32_t id;
+    if (cx->noted == NULL)
+        cx->noted = vf_intern_new(cx->report_arena);
+    VF_TRY_ALLOC(cx->noted, err);
     VF_TRY(vf_arena_grow(cx->report_arena, (void **)&cx->unsupported, &cx->cap_unsupported,
                          cx->n_unsupported + 1, sizeof *cx->unsupported, err));
-    const char *copy = vf_arena_string(cx->report_arena, text);
-    VF_TRY_ALLOC(copy, err);
-    cx->unsupported[cx->n_unsupported++] = (VfLowNote){copy, waits};
+    VF_TRY(vf_intern_add(cx->noted, vf_bytes(text), &id, err));
+    if ((size_t)id == cx->n_unsupported)
+        cx->unsupported[cx->n_unsupported++] =
+            (VfLowNote){vf_intern_get(cx->noted, id).data, waits};
     return VF_OK;
 }
 

@@ -34,24 +34,46 @@ static VfStatus raw_fact(VfDiff *diff, VfBytes key, VfRaw a, VfRaw b, VfErr *err
     return vf_diff_add_part(diff->arena, &diff->facts, part, err);
 }
 
-static int64_t version_of(const VfOpset *opset, int32_t n, VfBytes domain)
+/* Opsets by the numbers of their domains: of two of one domain the first. */
+typedef struct Versions {
+    VfIntern *domain;
+    const VfOpset **opset;
+} Versions;
+
+static VfStatus versions_init(Versions *versions, VfArena *arena, const VfOpset *opset, int32_t n,
+                              VfErr *err)
 {
-    for (int32_t i = 0; i < n; i++)
-        if (vf_bytes_is_equal(opset[i].domain, domain))
-            return opset[i].version;
-    return 0;
+    *versions = (Versions){vf_intern_new(arena), VF_NEW_ARRAY(arena, const VfOpset *, (size_t)n)};
+    VF_TRY_ALLOC(versions->domain, err);
+    VF_TRY_ALLOC(versions->opset, err);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t id;
+        VF_TRY(vf_intern_add(versions->domain, opset[i].domain, &id, err));
+        if (versions->opset[id] == NULL)
+            versions->opset[id] = &opset[i];
+    }
+    return VF_OK;
+}
+
+static int64_t version_of(const Versions *versions, VfBytes domain)
+{
+    int32_t id = vf_intern_find(versions->domain, domain);
+    return id < 0 ? 0 : versions->opset[id]->version;
 }
 
 static VfStatus opset_facts(VfDiff *diff, const VfOpset *a, int32_t n_a, const VfOpset *b,
                             int32_t n_b, VfErr *err)
 {
+    Versions of_a, of_b;
+    VF_TRY(versions_init(&of_a, diff->arena, a, n_a, err));
+    VF_TRY(versions_init(&of_b, diff->arena, b, n_b, err));
     for (int32_t i = 0; i < n_a; i++) {
         VfBytes domain = a[i].domain, shown = domain.size > 0 ? domain : vf_bytes("ai.onnx");
-        VF_TRY(number_fact(diff, "opset", shown, a[i].version, version_of(b, n_b, domain), err));
+        VF_TRY(number_fact(diff, "opset", shown, a[i].version, version_of(&of_b, domain), err));
     }
     for (int32_t i = 0; i < n_b; i++) {
         VfBytes domain = b[i].domain, shown = domain.size > 0 ? domain : vf_bytes("ai.onnx");
-        if (version_of(a, n_a, domain) == 0)
+        if (version_of(&of_a, domain) == 0)
             VF_TRY(number_fact(diff, "opset", shown, 0, b[i].version, err));
     }
     return VF_OK;

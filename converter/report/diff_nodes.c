@@ -28,12 +28,52 @@ static VfStatus attr_text(VfDiff *diff, const VfNode *node, const VfAttr *attr, 
     return vf_text_get(&text, out, err);
 }
 
-static const VfAttr *find_attr(const VfNode *node, VfBytes name)
+enum { FEW = 16 }; /* attributes of a node that need no index */
+
+/* The attributes of a node by the numbers of their names: of two of one name the first. */
+typedef struct Attrs {
+    const VfNode *node;
+    VfIntern *name; /* NULL where they are few */
+    const VfAttr **attr;
+} Attrs;
+
+static bool has_few(const VfNode *node)
 {
-    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next)
-        if (vf_bytes_is_equal(attr->name, name))
-            return attr;
-    return NULL;
+    int32_t n = 0;
+    for (const VfAttr *attr = node->first_attr; attr != NULL && n <= FEW; attr = attr->next)
+        n++;
+    return n <= FEW;
+}
+
+static VfStatus attrs_init(Attrs *attrs, VfArena *arena, const VfNode *node, VfErr *err)
+{
+    size_t capacity = 0;
+    void *items = NULL;
+    *attrs = (Attrs){.node = node};
+    if (has_few(node))
+        return VF_OK;
+    attrs->name = vf_intern_new(arena);
+    VF_TRY_ALLOC(attrs->name, err);
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+        int32_t id, n = vf_intern_count(attrs->name);
+        VF_TRY(vf_intern_add(attrs->name, attr->name, &id, err));
+        VF_TRY(vf_arena_grow(arena, &items, &capacity, (size_t)id + 1, sizeof *attrs->attr, err));
+        attrs->attr = items;
+        if (id == n)
+            attrs->attr[id] = attr;
+    }
+    return VF_OK;
+}
+
+static const VfAttr *find_attr(const Attrs *attrs, VfBytes name)
+{
+    int32_t id = attrs->name == NULL ? -1 : vf_intern_find(attrs->name, name);
+    if (id >= 0)
+        return attrs->attr[id];
+    const VfAttr *attr = attrs->name == NULL ? attrs->node->first_attr : NULL;
+    while (attr != NULL && !vf_bytes_is_equal(attr->name, name))
+        attr = attr->next;
+    return attr;
 }
 
 /* Subgraphs are pairs of graphs of their own: here they count as equal. */
@@ -73,8 +113,11 @@ static VfStatus add_attr(VfDiff *diff, VfDiffNode *node, VfDiffPart part, bool i
 static VfStatus compare_attrs(VfDiff *diff, VfDiffNode *node, VfErr *err)
 {
     const VfNode *a = node->a, *b = node->b;
+    Attrs of_a, of_b;
+    VF_TRY(attrs_init(&of_a, diff->arena, a, err));
+    VF_TRY(attrs_init(&of_b, diff->arena, b, err));
     for (const VfAttr *x = a->first_attr; x != NULL; x = x->next) {
-        const VfAttr *y = find_attr(b, x->name);
+        const VfAttr *y = find_attr(&of_b, x->name);
         VfDiffPart part = {.what = "attribute", .key = x->name};
         if (y != NULL && is_attr_equal(diff, x, y))
             continue;
@@ -85,7 +128,7 @@ static VfStatus compare_attrs(VfDiff *diff, VfDiffNode *node, VfErr *err)
     }
     for (const VfAttr *y = b->first_attr; y != NULL; y = y->next) {
         VfDiffPart part = {.what = "attribute", .key = y->name};
-        if (find_attr(a, y->name) != NULL)
+        if (find_attr(&of_a, y->name) != NULL)
             continue;
         VF_TRY(attr_text(diff, b, y, &part.b, err));
         VF_TRY(add_attr(diff, node, part, is_default(b, y), err));

@@ -259,19 +259,52 @@ static VfStatus add_pair(VfAligner *al, VfGraphPair pair)
     return VF_OK;
 }
 
+static bool has_graphs(const VfAttr *attr)
+{
+    return (attr->type == VF_ATTR_GRAPH || attr->type == VF_ATTR_GRAPHS) && attr->ref.size == 0;
+}
+
+/* The first attribute of the twin by name, that is one graph, or several. */
+typedef struct Bodies {
+    VfIntern *name; /* NULL: there are none */
+    const VfAttr *(*attr)[2];
+} Bodies;
+
+static VfStatus index_bodies(VfAligner *al, const VfNode *node, Bodies *bodies)
+{
+    size_t capacity = 0;
+    void *items = NULL;
+    *bodies = (Bodies){0};
+    for (const VfAttr *attr = node->first_attr; attr != NULL; attr = attr->next) {
+        int32_t id;
+        if (!has_graphs(attr))
+            continue;
+        bodies->name = bodies->name == NULL ? vf_intern_new(al->arena) : bodies->name;
+        VF_TRY_ALLOC(bodies->name, al->err);
+        VF_TRY(vf_intern_add(bodies->name, attr->name, &id, al->err));
+        VF_TRY(vf_arena_grow(al->arena, &items, &capacity, (size_t)id + 1, sizeof *bodies->attr,
+                             al->err));
+        bodies->attr = items;
+        const VfAttr **place = &bodies->attr[id][attr->type == VF_ATTR_GRAPHS];
+        *place = *place == NULL ? attr : *place;
+    }
+    return VF_OK;
+}
+
 static VfStatus add_subgraphs(VfAligner *al, const VfNode *a, const VfNode *b)
 {
-    for (const VfAttr *x = a->first_attr; x != NULL; x = x->next)
-        for (const VfAttr *y = b->first_attr; y != NULL; y = y->next) {
-            if (x->type != y->type || !vf_bytes_is_equal(x->name, y->name) || x->ref.size != 0 ||
-                y->ref.size != 0)
-                continue;
-            if (x->type == VF_ATTR_GRAPH)
-                VF_TRY(add_pair(al, (VfGraphPair){x->graph, y->graph, x->name, a}));
-            for (int32_t i = 0; x->type == VF_ATTR_GRAPHS && i < x->n && i < y->n; i++)
-                VF_TRY(add_pair(al, (VfGraphPair){x->graphs[i], y->graphs[i], x->name, a}));
-            break;
-        }
+    Bodies bodies;
+    VF_TRY(index_bodies(al, b, &bodies));
+    for (const VfAttr *x = a->first_attr; x != NULL && bodies.name != NULL; x = x->next) {
+        int32_t id = has_graphs(x) ? vf_intern_find(bodies.name, x->name) : -1;
+        const VfAttr *y = id < 0 ? NULL : bodies.attr[id][x->type == VF_ATTR_GRAPHS];
+        if (y == NULL)
+            continue;
+        if (x->type == VF_ATTR_GRAPH)
+            VF_TRY(add_pair(al, (VfGraphPair){x->graph, y->graph, x->name, a}));
+        for (int32_t i = 0; x->type == VF_ATTR_GRAPHS && i < x->n && i < y->n; i++)
+            VF_TRY(add_pair(al, (VfGraphPair){x->graphs[i], y->graphs[i], x->name, a}));
+    }
     return VF_OK;
 }
 
@@ -347,6 +380,8 @@ VfStatus vf_align(VfArena *arena, const VfModel *a, const VfModel *b, VfAlign **
     al.out = VF_NEW(arena, VfAlign);
     VF_TRY_ALLOC(al.out, err);
     VF_TRY(make_tables(&al, a, b));
+    al.is_looked_up = VF_NEW_ARRAY(arena, bool, (size_t)a->n_node_id);
+    VF_TRY_ALLOC(al.is_looked_up, err);
     VF_TRY(add_pair(&al, (VfGraphPair){a->graph, b->graph, {"", 0}, NULL}));
     VF_TRY(add_functions(&al));
     for (size_t i = 0; i < al.out->n_pair; i++)

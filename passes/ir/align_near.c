@@ -33,9 +33,14 @@ static bool is_crosswise(const VfAligner *al, const VfNode *a, const VfNode *b)
     return a0->kind != b0->kind && a0->kind == b1->kind && a1->kind == b0->kind;
 }
 
+/* Each result of a node comes here. What one look did not relate no later one will, except for
+ * operands that may be crosswise. */
 static VfStatus look_up(VfAligner *al, const VfNode *a, const VfNode *b)
 {
     bool cross = is_crosswise(al, a, b);
+    if (al->is_looked_up[a->id] && a->n_in != 2)
+        return VF_OK;
+    al->is_looked_up[a->id] = true;
     for (int32_t i = 0; i < a->n_in && i < b->n_in; i++)
         VF_TRY(relate(al, a->in[i].value, b->in[cross ? 1 - i : i].value));
     return VF_OK;

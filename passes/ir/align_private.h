@@ -28,6 +28,7 @@ typedef struct VfAligner {
     size_t n_queue, next, queue_capacity;
     VfAlignItem *item[2]; /* scratch: as many as a model has nodes and uses */
     size_t item_capacity[2];
+    bool *is_looked_up; /* by id of a node of a: its operands were held against those of its twin */
     size_t work; /* cells that may still be compared pairwise */
     bool trusts_names;
     VfErr *err;

@@ -159,11 +159,7 @@ VfValue *vf_node_out(const VfNode *node, int32_t index)
 
 bool vf_value_is_output(const VfValue *value)
 {
-    for (const VfUse *use = value->first_use; use != NULL; use = use->next) {
-        if (use->node == value->graph->ret)
-            return true;
-    }
-    return false;
+    return value->n_output > 0;
 }
 
 VfNode *vf_value_single_user(const VfValue *value)

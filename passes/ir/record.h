@@ -70,6 +70,7 @@ struct VfValue {
     int32_t n_content;
     VfUse *first_use, *last_use;
     int32_t n_use;
+    int32_t n_output;  /* uses by the graph's ret: how many outputs it is */
     VfBytes doc;
     VfMeta *meta;
     VfRaw raw_info;    /* ValueInfoProto and TypeProto of kinds we do not model; unknown fields */

@@ -1,5 +1,11 @@
 #include "passes/ir/graph_private.h"
 
+/* The graphs of nodes and values never change, so a use stays one or none. */
+static bool is_output(const VfUse *use)
+{
+    return use->node == use->value->graph->ret;
+}
+
 /* Put `use` at the end of its value's uses, so that uses are in order of linking. */
 static void link_use(VfUse *use)
 {
@@ -15,6 +21,7 @@ static void link_use(VfUse *use)
         value->first_use = use;
     value->last_use = use;
     value->n_use++;
+    value->n_output += is_output(use);
 }
 
 /* Take `use` out of its value's uses; use->value stays readable. */
@@ -34,6 +41,7 @@ static void unlink_use(VfUse *use)
         value->last_use = use->prev;
     use->prev = use->next = NULL;
     value->n_use--;
+    value->n_output -= is_output(use);
 }
 
 bool vf_graph_is_live(const VfGraph *graph)
@@ -147,8 +155,10 @@ void vf_value_replace_uses(VfValue *from, VfValue *to)
     if (from == to || from->first_use == NULL)
         return;
     from->graph->model->clean = VF_CLEAN_NOT;
-    for (VfUse *use = from->first_use; use != NULL; use = use->next)
+    for (VfUse *use = from->first_use; use != NULL; use = use->next) {
         use->value = to;
+        to->n_output += is_output(use);
+    }
     from->first_use->prev = to->last_use;
     if (to->last_use != NULL)
         to->last_use->next = from->first_use;
@@ -157,5 +167,5 @@ void vf_value_replace_uses(VfValue *from, VfValue *to)
     to->last_use = from->last_use;
     to->n_use += from->n_use;
     from->first_use = from->last_use = NULL;
-    from->n_use = 0;
+    from->n_use = from->n_output = 0;
 }

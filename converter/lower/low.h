@@ -117,6 +117,7 @@ typedef struct VfLower {
     void *copy; /* of vf_low_aligned, on the heap: who made the VfLower frees it */
     size_t copy_bytes;
 
+    size_t n_item;         /* of all sequences that nodes made */
     VfArena *report_arena; /* of the texts below */
     struct VfIntern *noted; /* the texts of `unsupported`, by their numbers */
     VfLowNote *unsupported;

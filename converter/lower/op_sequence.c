@@ -5,10 +5,16 @@
 
 #include "passes/ir/attr.h"
 
+/* Items of all sequences: each node that changes one makes a list of its own. */
+enum { MAX_ITEMS = 1 << 26 };
+
 static VfStatus new_sequence(VfLower *cx, VfDtype dtype, int32_t n, VfLowValue ***item,
                              VfLowValue **out, VfErr *err)
 {
     VfLowValue *value = VF_NEW(cx->arena, VfLowValue);
+    cx->n_item += (size_t)n;
+    if (cx->n_item > MAX_ITEMS)
+        return vf_low_refuse(err, "more than %d items in all sequences", MAX_ITEMS);
     *item = VF_NEW_ARRAY(cx->arena, VfLowValue *, (size_t)n + 1);
     VF_TRY_ALLOC(value, err);
     VF_TRY_ALLOC(*item, err);

@@ -91,27 +91,58 @@ static VfStatus take_names(Naming *naming, const VfGraph *graph)
     return VF_OK;
 }
 
-static bool is_output_name(const VfGraph *graph, VfBytes name)
+/* The names of one graph as it was read. */
+typedef struct Named {
+    VfIntern *names;
+    VfValue **holder; /* by number of the name: the value that has it, or NULL */
+    bool *is_output;  /* by number */
+} Named;
+
+static size_t count_names(const VfGraph *graph)
 {
-    for (int32_t i = 0; i < graph->ret->n_in; i++) {
-        if (vf_bytes_is_equal(graph->output_name[i], name))
-            return true;
+    size_t n = (size_t)graph->ret->n_in;
+    for (const VfValue *value = graph->first_value; value != NULL; value = value->next)
+        n++;
+    return n;
+}
+
+static VfStatus find_names(const Naming *naming, const VfGraph *graph, Named *named)
+{
+    VfArena *arena = naming->writer->arena;
+    size_t n = count_names(graph);
+    int32_t id;
+    *named = (Named){vf_intern_new(arena), VF_NEW_ARRAY(arena, VfValue *, n),
+                     VF_NEW_ARRAY(arena, bool, n)};
+    if (named->names == NULL || named->holder == NULL || named->is_output == NULL)
+        return vf_no_memory(naming->err);
+    for (VfValue *value = graph->first_value; value != NULL; value = value->next) {
+        VF_TRY(vf_intern_add(named->names, value->name, &id, naming->err));
+        if (named->holder[id] == NULL)
+            named->holder[id] = value;
     }
-    return false;
+    for (int32_t i = 0; i < graph->ret->n_in; i++) {
+        VF_TRY(vf_intern_add(named->names, graph->output_name[i], &id, naming->err));
+        named->is_output[id] = true;
+    }
+    return VF_OK;
 }
 
 /* Whether the value may be called as output `index` is: a result of this graph that does not
  * carry the name of an output already. */
-static bool may_take_over(const VfWriter *writer, const VfGraph *graph, const VfValue *value)
+static bool may_take_over(const VfWriter *writer, const VfGraph *graph, const Named *named,
+                          const VfValue *value)
 {
-    return value != NULL && value->graph == graph && value->kind == VF_VALUE_RESULT &&
-           !is_output_name(graph, vf_value_written_name(writer, value));
+    if (value == NULL || value->graph != graph || value->kind != VF_VALUE_RESULT)
+        return false;
+    int32_t id = vf_intern_find(named->names, vf_value_written_name(writer, value));
+    return id < 0 || !named->is_output[id];
 }
 
 /* Give output names to the values that became outputs. */
 static VfStatus name_outputs(Naming *naming, const VfGraph *graph)
 {
     VfWriter *writer = naming->writer;
+    Named named = {NULL, NULL, NULL}; /* looked up only where an output has moved */
     for (int32_t i = 0; i < graph->ret->n_in; i++) {
         VfValue *value = graph->ret->in[i].value;
         if (value == NULL)
@@ -119,14 +150,16 @@ static VfStatus name_outputs(Naming *naming, const VfGraph *graph)
                            (int)i, graph->name.size == 0 ? "" : graph->name.data);
         if (!vf_output_is_copied(writer, graph, i))
             continue;
-        VfValue *holder = vf_graph_find_value(graph, graph->output_name[i], false);
+        if (named.names == NULL)
+            VF_TRY(find_names(naming, graph, &named));
+        VfValue *holder = named.holder[vf_intern_find(named.names, graph->output_name[i])];
         if (holder != NULL && writer->name.value[holder->id].data == NULL) {
             if (holder->kind == VF_VALUE_INPUT)
                 return vf_fail(naming->err, VF_INTERNAL, "an input has the name of output '%s'",
                                graph->output_name[i].data);
             VF_TRY(fresh(naming, "value", &naming->n_value, &writer->name.value[holder->id]));
         }
-        if (may_take_over(writer, graph, value))
+        if (may_take_over(writer, graph, &named, value))
             writer->name.value[value->id] = graph->output_name[i];
     }
     return VF_OK;

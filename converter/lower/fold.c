@@ -7,6 +7,9 @@
 
 /* Elements of the operands, and of each result, of a node computed now. */
 enum { MAX_FOLD = 1 << 19 }; /* masks of shifted windows: 64 of 49 x 49 tokens */
+/* Bytes: results that may be sizes are always computed; what is only settled is a guess that it
+ * will be asked for, on which no more is spent. */
+enum { ALWAYS_COMPUTED = 1 << 12, MAX_SETTLED = 1 << 26 };
 
 static VfStatus content_of(VfLower *cx, const VfLowValue *value, VfFact *fact, VfErr *err)
 {
@@ -108,6 +111,43 @@ static bool is_view_of_weight(const VfLowCall *call, size_t n_result)
            vf_dtype_info(call->in[0]->dtype)->is_float;
 }
 
+/* Bytes that the options leave for a plan. */
+static size_t room_of(const VfLower *cx)
+{
+    size_t limit = cx->options.max_arena_bytes, held = cx->options.held_bytes;
+    return limit == 0 ? SIZE_MAX : limit > held ? limit - held : 0;
+}
+
+/* The plan holds what is computed for it, of which loops may make any amount. */
+static bool claim(VfLower *cx, size_t bytes, size_t most)
+{
+    if (bytes > ALWAYS_COMPUTED && (cx->computed_bytes > most || bytes > most - cx->computed_bytes))
+        return false;
+    cx->computed_bytes += bytes;
+    return true;
+}
+
+bool vf_low_may_compute(VfLower *cx, size_t bytes)
+{
+    bool may = claim(cx, bytes, room_of(cx));
+    cx->lacks_room = cx->lacks_room || !may;
+    return may;
+}
+
+/* At most: sizes that depend on data count as 1. */
+static size_t result_bytes(const VfLowCall *call)
+{
+    size_t bytes = 0;
+    for (int32_t i = 0; i < call->n_out; i++) {
+        const VfType *type = &call->fact[i].type;
+        size_t count = 1;
+        for (int32_t k = 0; k < type->rank; k++)
+            count *= vf_dim_is_known(type->dims[k]) ? (size_t)type->dims[k].k : 1;
+        bytes += vf_dtype_bytes(type->dtype, count);
+    }
+    return bytes;
+}
+
 static bool can_fold(const VfLower *cx, const VfLowCall *call)
 {
     VfOp op = call->node->op;
@@ -197,7 +237,9 @@ VfStatus vf_low_settle(VfLower *cx, VfLowValue **value, VfErr *err)
 {
     if (vf_low_fold_max(cx) == 0 || *value == NULL)
         return VF_OK;
-    if (can_settle(cx, *value))
+    size_t most = room_of(cx) / 4 < MAX_SETTLED ? room_of(cx) / 4 : MAX_SETTLED;
+    if (can_settle(cx, *value) &&
+        claim(cx, vf_dtype_bytes((*value)->dtype, (*value)->count), most))
         return read_buffer(cx, *value, value, err);
     return (*value)->kind == LOW_SEQUENCE ? settle_items(cx, value, err) : VF_OK;
 }
@@ -205,7 +247,7 @@ VfStatus vf_low_settle(VfLower *cx, VfLowValue **value, VfErr *err)
 VfStatus vf_low_fold(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *err)
 {
     *is_done = false;
-    if (!can_fold(cx, call))
+    if (!can_fold(cx, call) || !vf_low_may_compute(cx, result_bytes(call)))
         return VF_OK;
     const VfTensor **list =
         VF_NEW_ARRAY(cx->arena, const VfTensor *, (size_t)call->n_in + (size_t)call->n_out + 1);

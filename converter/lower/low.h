@@ -118,6 +118,8 @@ typedef struct VfLower {
     size_t copy_bytes;
 
     size_t n_item;         /* of all sequences that nodes made */
+    size_t computed_bytes; /* of tensors computed as the plan is made */
+    bool lacks_room;       /* more were not allowed */
     VfArena *report_arena; /* of the texts below */
     struct VfIntern *noted; /* the texts of `unsupported`, by their numbers */
     VfLowNote *unsupported;
@@ -203,6 +205,9 @@ VfStatus vf_low_take_known(VfLower *cx, VfLowCall *call, bool *is_done, VfErr *e
 /* Elements up to which nodes of a body that may depend on data must be computed now; else 0. Nodes
  * of the main graph run in a segment before those that need their contents. */
 size_t vf_low_fold_max(const VfLower *cx);
+/* Whether the plan may hold so many bytes more that are computed as it is made: they are counted.
+ * If not, and something cannot be lowered, memory is what lacks. */
+bool vf_low_may_compute(VfLower *cx, size_t bytes);
 /* In such a body: a small tensor that lies in what is known, as a slice
  * of it does, is known too. So are such items of a sequence. */
 VfStatus vf_low_settle(VfLower *cx, VfLowValue **value, VfErr *err);

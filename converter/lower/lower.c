@@ -330,7 +330,12 @@ static VfStatus lower(VfLower *cx, int32_t n_binding, const VfBinding *binding, 
         VF_TRY(status);
     if (status == VF_OK)
         VF_TRY(bind_outputs(cx, plan, err));
-    return cx->n_unsupported > 0 ? VF_UNSUPPORTED : vf_low_finish(cx, plan, err);
+    if (cx->n_unsupported == 0)
+        return vf_low_finish(cx, plan, err);
+    return cx->lacks_room ? vf_fail(err, VF_NO_MEMORY,
+                                    "the plan needs more than the %zu bytes of memory allowed",
+                                    cx->options.max_arena_bytes)
+                          : VF_UNSUPPORTED;
 }
 
 /* Those whom no contents would help come first. */

@@ -271,7 +271,8 @@ static VfStatus place_all(VfLower *cx, VfPlan *plan, VfArena *arena, VfErr *err)
 VfStatus vf_low_allow(const VfLower *cx, size_t bytes, VfErr *err)
 {
     size_t limit = cx->options.max_arena_bytes, all;
-    if (__builtin_add_overflow(bytes, cx->options.held_bytes, &all))
+    if (__builtin_add_overflow(bytes, cx->options.held_bytes, &all) ||
+        __builtin_add_overflow(all, cx->computed_bytes, &all))
         all = SIZE_MAX;
     if (limit != 0 && all > limit)
         return vf_fail(err, VF_NO_MEMORY, "the plan needs %zu bytes of memory, allowed are %zu",

@@ -81,7 +81,10 @@ static VfStatus run_trip(VfLower *cx, const Scan *s, VfUnrolled *u, VfLowValue *
         VfLowValue **slice = &cx->env[input[s->n_state + i]->id];
         VF_TRY(take_slice(cx, scanned[i], axis < 0 ? axis + scanned[i]->rank : axis, at, slice,
                           err));
-        VF_TRY(vf_low_settle(cx, slice, err));
+        cx->depth++; /* the slice is one of the body */
+        VfStatus status = vf_low_settle(cx, slice, err);
+        cx->depth--;
+        VF_TRY(status);
     }
     return vf_unroll_trip(cx, u, err);
 }

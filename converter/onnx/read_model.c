@@ -1,5 +1,7 @@
 #include "converter/onnx/reader.h"
 
+#include "runtime/base/intern.h"
+
 enum { MIN_IR = 3, MAX_IR = 13 };
 
 /* Version 0 stands in files beside domains of which no operator is used. */
@@ -68,6 +70,22 @@ static VfStatus new_function(VfReader *reader, const Onnx__FunctionProto *proto)
     return VF_OK;
 }
 
+/* Of graphs it is no fault. */
+static VfStatus remark_outputs(VfReader *reader, const Onnx__FunctionProto *proto,
+                               const char *owner)
+{
+    VfIntern *seen = vf_intern_new(reader->scratch);
+    VF_TRY_ALLOC(seen, reader->err);
+    for (size_t i = 0; i < proto->n_output; i++) {
+        VfBytes name = vf_proto_bytes(proto->output[i]);
+        if (vf_intern_find(seen, name) >= 0)
+            VF_TRY(vf_reader_remark(reader, "%s: output '%s' is listed twice", owner,
+                                    vf_reader_show(reader, proto->output[i])));
+        VF_TRY(vf_intern_add(seen, name, NULL, reader->err));
+    }
+    return VF_OK;
+}
+
 static VfStatus read_function(VfReader *reader, VfFunction *function,
                               const Onnx__FunctionProto *proto)
 {
@@ -77,6 +95,7 @@ static VfStatus read_function(VfReader *reader, VfFunction *function,
     reader->function = owner;
     if (proto->n_opset_import == 0 && proto->n_node > 0)
         VF_TRY(vf_reader_remark(reader, "%s imports no opset", owner));
+    VF_TRY(remark_outputs(reader, proto, owner));
     VF_TRY(vf_reader_copy(reader, proto->doc_string, &function->doc));
     VF_TRY(vf_reader_metas(reader, proto->n_metadata_props, proto->metadata_props,
                            &function->meta));

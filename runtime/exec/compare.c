@@ -39,6 +39,17 @@ static double distance_of(Number x, Number y)
     return size_of((Number){x.re - y.re, x.im - y.im});
 }
 
+/* Of elements, those of 64-bit integers exactly before they become a double. */
+static double gap_of(const Format *format, const void *a, const void *b, size_t i, Number x,
+                     Number y)
+{
+    if (format->dtype != VF_I64 && format->dtype != VF_U64)
+        return distance_of(x, y);
+    uint64_t p = vf_number_bits(a, format->dtype, i), q = vf_number_bits(b, format->dtype, i);
+    bool is_less = format->dtype == VF_I64 ? (int64_t)p < (int64_t)q : p < q;
+    return (double)(is_less ? q - p : p - q);
+}
+
 /* Equality of elements; 64-bit integers do not fit a double, so bits decide for integers. */
 static bool is_same(const Format *format, const void *a, const void *b, size_t i, Number x,
                     Number y)
@@ -63,9 +74,10 @@ typedef struct Sums {
     size_t n;
 } Sums;
 
-static void add_pair(const Format *format, Number x, Number y, size_t i, VfDistance *d, Sums *sums)
+static void add_pair(const Format *format, Number x, Number y, double diff, size_t i,
+                     VfDistance *d, Sums *sums)
 {
-    double diff = distance_of(x, y), size = size_of(y);
+    double size = size_of(y);
     sums->abs += diff;
     sums->square += diff * diff;
     sums->aa += x.re * x.re + x.im * x.im;
@@ -123,7 +135,7 @@ VfStatus vf_compare(VfDtype dtype, size_t count, size_t row, const void *a, cons
         bool same = is_same(&format, a, b, i, x, y);
         d.n_differ += !same;
         if (is_finite(x) && is_finite(y))
-            add_pair(&format, x, y, i, &d, &sums);
+            add_pair(&format, x, y, gap_of(&format, a, b, i, x, y), i, &d, &sums);
         else
             d.n_special_differ += !same;
     }
@@ -147,7 +159,7 @@ VfStatus vf_compare_is_close(VfDtype dtype, size_t count, const void *a, const v
         Number x = get(&format, a, i), y = get(&format, b, i);
         if (is_same(&format, a, b, i, x, y))
             continue;
-        double diff = distance_of(x, y);
+        double diff = gap_of(&format, a, b, i, x, y);
         *is_close = is_finite(x) && is_finite(y) && diff > 0 && diff <= atol + rtol * size_of(y);
     }
     return VF_OK;

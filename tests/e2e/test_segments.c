@@ -91,6 +91,13 @@ static const char *const equal_table[][2] = {
      "        two = const f32[2] {1, 2}\n        one = const f32[1, 1] {1}\n"
      "        q = SequenceConstruct(two, one)\n        o3 = ConcatFromSequence(q) {axis=0}\n"
      "        o2 = ReduceSum(o3) {keepdims=0}\n    }}\n}\n"},
+    {"what is not 0 in each slice of a scan",
+     "graph g (x: f32[40, 30]) -> (y: f32[], z: f32[]) {\n"
+     "    p = Relu(x)\n    none = const i64[] {0}\n"
+     "    n, c = Scan(none, p) {num_scan_inputs=1, body=graph b (a: i64[], r: f32[30])\n"
+     "        -> (s, t) {\n"
+     "        k = NonZero(r)\n        t = Size(k)\n        s = Add(a, t)\n    }}\n"
+     "    y = Cast(n) {to=1}\n    m = Sign(p)\n    z = ReduceSum(m) {keepdims=0}\n}\n"},
     {"strings from one segment to the next",
      "graph g (x: f32[100]) -> (y: f32[], z: f32[]) {\n"
      "    p = Relu(x)\n    n = NonZero(p)\n    k = Size(n)\n    w = Cast(k) {to=8}\n"
@@ -149,6 +156,22 @@ START_TEST(what_is_handed_on_counts)
     vf_vft_file(vf_tool_path(folder, "@m.onnx"), equal_table[0][1]);
     const VfToolResult *result = expect(6, "run @m.onnx --random 3 --max-memory 8k");
     ck_assert_ptr_nonnull(strstr(result->message, "allowed are 8192"));
+    expect(0, "run @m.onnx --random 3 --max-memory 1M");
+}
+END_TEST
+
+/* Each trip decides whether there is another, so all of them are computed as the plan is made. */
+START_TEST(what_is_computed_for_a_plan_counts)
+{
+    vf_vft_file(vf_tool_path(folder, "@m.onnx"),
+                "graph g (x: f32[4000]) -> (y: f32[4000]) {\n"
+                "    two = const f32[] {2}\n    most = const f32[] {1000}\n"
+                "    y = Loop(_, _, x) {body=graph b (i: i64[], c: bool[], v: f32[4000])\n"
+                "        -> (d, w) {\n        w = Mul(v, two)\n"
+                "        r = ReduceMax(w) {keepdims=0}\n"
+                "        d = Less(r, most)\n    }}\n}\n");
+    const VfToolResult *result = expect(6, "run @m.onnx --random 3 --max-memory 64k");
+    ck_assert_ptr_nonnull(strstr(result->message, "more than the 65536 bytes of memory"));
     expect(0, "run @m.onnx --random 3 --max-memory 1M");
 }
 END_TEST
@@ -228,6 +251,7 @@ static Suite *make_suite(void)
                         (int)(sizeof equal_table / sizeof *equal_table));
     tcase_add_test(tests, what_lies_before_is_saved_too);
     tcase_add_test(tests, what_is_handed_on_counts);
+    tcase_add_test(tests, what_is_computed_for_a_plan_counts);
     tcase_add_test(tests, what_does_not_help);
     tcase_add_test(tests, what_no_segment_gives);
     tcase_add_test(tests, nothing_depends_on_no_elements);

@@ -67,6 +67,9 @@ START_TEST(integers_beyond_doubles)
 {
     static const int64_t a[] = {INT64_MAX}, b[] = {INT64_MAX - 1};
     ck_assert_uint_eq(compare(VF_I64, 1, 0, a, b).n_differ, 1);
+    ck_assert_double_eq(compare(VF_I64, 1, 0, a, b).max_abs, 1);
+    static const uint64_t most[] = {UINT64_MAX}, none[] = {0};
+    ck_assert_double_eq(compare(VF_U64, 1, 0, none, most).max_abs, 0x1p64);
     bool is_close;
     VfErr err = {0};
     ck_assert_int_eq(vf_compare_is_close(VF_I64, 1, a, b, 0, 0, &is_close, &err), VF_OK);

@@ -216,6 +216,10 @@ static const struct {
     {"model opset=17 opset l=1\nfunction l::F (x) -> (y) { y = Relu(x) }\n"
      "graph g (x: f32[2]) -> (y: f32[2]) { y = l::F(x) }\n", {"function 'F' imports no opset"},
      NULL},
+    {"model opset=17 opset l=1\n"
+     "function l::F opset =17 (x) -> (y, z, y) { y = Relu(x) z = Neg(x) }\n"
+     "graph g (x: f32[2]) -> (y: f32[2]) { y, a, b = l::F(x) }\n",
+     {"function 'F': output 'y' is listed twice"}, NULL},
     {CALLS("l::G", "Relu"), {NULL}, NULL},
     {CALLS("l::F", "Relu"), {"function 'F' calls itself or is called by one that does"},
      "function 'F' calls itself or is called by one that does"},

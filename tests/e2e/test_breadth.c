@@ -27,6 +27,7 @@ static bool is_linear(size_t few, size_t many)
     return many < 2 * few + FEW * FEW / 8;
 }
 
+#ifndef VF_TEST_SANITIZED
 static int compare(const unsigned char *a, const unsigned char *b, size_t n)
 {
     __atomic_fetch_add(&n_compared, 1, __ATOMIC_RELAXED); /* other threads compare, too */
@@ -36,7 +37,6 @@ static int compare(const unsigned char *a, const unsigned char *b, size_t n)
     return 0;
 }
 
-#ifndef VF_TEST_SANITIZED
 /* In place of those of the C library. */
 int memcmp(const void *a, const void *b, size_t n)
 {

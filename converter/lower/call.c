@@ -16,25 +16,30 @@ bool vf_low_has_out(const VfLowCall *call, int32_t index)
     return index < call->n_out && call->node->out[index] != NULL;
 }
 
-VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...)
+static VfStatus refuse(VfErr *err, const char *fmt, va_list list)
 {
     char why[512];
+    vsnprintf(why, sizeof why, fmt, list);
+    return vf_fail(err, VF_UNSUPPORTED, "%s", why);
+}
+
+VfStatus vf_low_refuse(VfErr *err, const char *fmt, ...)
+{
     va_list list;
     va_start(list, fmt);
-    vsnprintf(why, sizeof why, fmt, list);
+    VfStatus status = refuse(err, fmt, list);
     va_end(list);
-    return vf_fail(err, VF_UNSUPPORTED, "%s", why);
+    return status;
 }
 
 VfStatus vf_low_await(const VfLowCall *call, VfErr *err, const char *fmt, ...)
 {
-    char why[512];
     va_list list;
     va_start(list, fmt);
-    vsnprintf(why, sizeof why, fmt, list);
+    VfStatus status = refuse(err, fmt, list);
     va_end(list);
     *call->waits = true;
-    return vf_fail(err, VF_UNSUPPORTED, "%s", why);
+    return status;
 }
 
 /* A word of the file cut to what fits a sentence, with ? for what cannot be printed. */

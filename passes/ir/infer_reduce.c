@@ -118,6 +118,9 @@ VfStatus vf_infer_loss(const VfInferCx *cx)
 {
     VfBytes reduction = vf_node_string(cx->node, "reduction");
     VfDtype dtype = vf_infer_dtype_of(cx, 0);
+    const VfType *weight = vf_infer_shape_of(cx, 2);
+    if (weight != NULL && weight->rank != 1)
+        return vf_infer_fail(cx, "the weights of the classes have rank %d", (int)weight->rank);
     if (vf_bytes_is_equal(reduction, (VfBytes){"none", 4}))
         vf_infer_set_like_dtype(cx, 0, 1, dtype);
     else

@@ -1,8 +1,6 @@
 /* Elements computed part by part: complex numbers as their real and imaginary parts, by operators
  * that are linear over the reals; wide integers as their halves, by operators that only choose.
  */
-#include <string.h>
-
 #include "converter/lower/ops.h"
 
 VfDtype vf_low_part_dtype(VfDtype dtype)

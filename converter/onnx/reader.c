@@ -28,15 +28,19 @@ static VfStatus note_fault(VfReader *reader, const VfErr *fault)
     return VF_OK;
 }
 
+static void put_sentence(VfErr *fault, const char *fmt, va_list args)
+{
+    if (vsnprintf(fault->text, sizeof fault->text, fmt, args) < 0)
+        fault->text[0] = '\0';
+}
+
 VfStatus vf_reader_fault(VfReader *reader, VfStatus status, const char *fmt, ...)
 {
     VfErr fault;
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(fault.text, sizeof fault.text, fmt, args);
+    put_sentence(&fault, fmt, args);
     va_end(args);
-    if (n < 0)
-        fault.text[0] = '\0';
     return reader->faults != NULL ? note_fault(reader, &fault)
                                   : vf_fail(reader->err, status, "%s", fault.text);
 }
@@ -48,10 +52,8 @@ VfStatus vf_reader_remark(VfReader *reader, const char *fmt, ...)
     if (reader->faults == NULL)
         return VF_OK;
     va_start(args, fmt);
-    int n = vsnprintf(fault.text, sizeof fault.text, fmt, args);
+    put_sentence(&fault, fmt, args);
     va_end(args);
-    if (n < 0)
-        fault.text[0] = '\0';
     reader->n_remark++;
     return note_fault(reader, &fault);
 }
